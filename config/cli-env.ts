@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+const CliEnv = z.object({
+  EVERDICT_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).default('http://127.0.0.1:8787'),
+  /** Any value but the empty one turns colours off. */
+  NO_COLOR: z.string().default(''),
+  TERM: z.string().default(''),
+});
+export type CliEnv = z.infer<typeof CliEnv>;
+
+/** What the command line reads of the environment. */
+export function readCliEnv(source: NodeJS.ProcessEnv = process.env): CliEnv {
+  const parsed = CliEnv.safeParse(source);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new Error(faults.join('; '));
+}
+
+/** The environment of a child process: everything of ours, with `extra` on top. */
+export function childEnv(extra: Record<string, string>, source: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...source, ...extra };
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const flag = z
+  .enum(['0', '1', 'true', 'false'])
+  .optional()
+  .transform((value) => value === '1' || value === 'true');
+const port = z.coerce.number().int().min(0).max(65_535);
+const number = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+
+const Env = z.object({
+  DATABASE_URL: z.string().min(1, 'is not set: postgres://user:password@host:port/database'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  PORT: port.default(8787),
+  EVERDICT_HOST: z.string().default('127.0.0.1'),
+  /** First part of every allocation name: tells deployments apart that share a cluster. */
+  EVERDICT_DEPLOYMENT: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$/, 'is 1 to 16 of a-z 0-9 -')
+    .default('everdict'),
+  /** Where this host keeps its id and the state of local jobs. */
+  EVERDICT_STATE_DIR: z.string().default('.everdict'),
+  EVERDICT_ALLOW_LOCAL_RUNTIMES: flag,
+  EVERDICT_ALLOW_UNISOLATED_DRIVERS: flag,
+  EVERDICT_ALLOW_AMBIENT_KUBECONFIG: flag,
+  /** Takes the local queue over from another host. */
+  EVERDICT_TAKE_OVER: flag,
+  EVERDICT_SETUP_SEC: number(600, 1, 86_400),
+  EVERDICT_GRADER_SEC: number(300, 1, 86_400),
+  EVERDICT_GRACE_SEC: number(2, 0, 60),
+  EVERDICT_LINGER_SEC: number(120, 1, 3_600),
+  EVERDICT_QUEUE_DEADLINE_SEC: number(86_400, 1, 30 * 86_400),
+  /** Start-to-close of a workflow task; tests of crashes lower it. */
+  EVERDICT_WORKFLOW_TASK_SEC: number(10, 1, 60),
+  EVERDICT_ANSWER_KB: number(256, 1, 1_024),
+  EVERDICT_PAYLOAD_KB: number(512, 1, 1_024),
+  EVERDICT_LOG_MB: number(10, 1, 1_024),
+});
+export type Env = z.infer<typeof Env>;
+
+/** Parses the environment once, at start. The only reader of `process.env`. */
+export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
+  const parsed = Env.safeParse(source);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+  throw new Error(`the environment is not usable:\n${faults.join('\n')}`);
+}
