@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { Resources } from './case.js';
+import { SpecId, SpecVersion } from './ids.js';
+import { Description, HttpUrl, ImageName, Tags } from './runtime.js';
+
+const EnvName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not an environment variable name')
+  .refine((name) => !name.startsWith('EVERDICT_'), 'is reserved: names that begin with EVERDICT_ are the platform’s');
+const SecretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/, 'is not a secret name');
+const Script = z.string().min(1).max(262_144);
+
+/** Values that differ between scorecards; a job reads them as `EVERDICT_PARAM_<NAME>`. */
+export const Params = z.record(
+  z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'is not a parameter name'),
+  z.union([z.string(), z.number(), z.boolean()]),
+);
+export type Params = z.infer<typeof Params>;
+
+/** A live pool the harness takes a session from; admission follows what its endpoint reports. */
+const Acquire = z.strictObject({
+  capacity: z.strictObject({
+    poll: HttpUrl,
+    total: z.string().min(1).max(512),
+    used: z.string().min(1).max(512).optional(),
+  }),
+});
+
+const base = {
+  id: SpecId,
+  version: SpecVersion,
+  description: Description.optional(),
+  tags: Tags,
+  image: ImageName.optional(),
+  resources: Resources.optional(),
+  env: z.record(EnvName, z.union([z.string(), z.strictObject({ secretRef: SecretName })])).default({}),
+  params: Params.default({}),
+  model: z.string().min(1).max(255).optional(),
+  acquire: Acquire.optional(),
+};
+
+/** `setup` and `command` are plain sh; nothing is substituted into them. */
+const CommandHarnessSpec = z.strictObject({
+  kind: z.literal('command'),
+  ...base,
+  /** Where the command runs; relative to the job's own directory. */
+  workDir: z
+    .string()
+    .min(1)
+    .max(512)
+    .regex(/^\P{Cc}*$/u, 'has a control character')
+    .optional(),
+  setup: z.array(Script).max(50).default([]),
+  command: Script,
+});
+
+/** Needs no shell: is given the path of the payload, and prints the result record itself. */
+const ProcessHarnessSpec = z.strictObject({
+  kind: z.literal('process'),
+  ...base,
+  entrypoint: z.array(z.string().min(1).max(4_096)).min(1).max(100),
+});
+
+/** A topology of services. */
+const ServiceHarnessSpec = z.strictObject({ kind: z.literal('service'), ...base });
+
+/** The program under test. */
+export const HarnessSpec = z.discriminatedUnion('kind', [CommandHarnessSpec, ProcessHarnessSpec, ServiceHarnessSpec]);
+export type HarnessSpec = z.infer<typeof HarnessSpec>;

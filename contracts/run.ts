@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { ErrorClass } from './attempt.js';
+
+export const Outcome = z.enum(['passed', 'failed', 'errored', 'cancelled']);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const RunState = z.enum(['queued', 'waiting', 'running', 'settled']);
+export type RunState = z.infer<typeof RunState>;
+
+/** One measurement: what a grader found. */
+export const Score = z.strictObject({
+  grader: z.string(),
+  kind: z.string(),
+  passed: z.boolean(),
+  detail: z.string(),
+});
+export type Score = z.infer<typeof Score>;
+
+export const RunView = z.strictObject({
+  id: z.string(),
+  scorecard: z.string().nullable(),
+  caseId: z.string(),
+  trial: z.int(),
+  runtime: z.string(),
+  state: RunState,
+  outcome: Outcome.nullable(),
+  errorClass: ErrorClass.nullable(),
+  errorCode: z.string().nullable(),
+  /** Why it did not pass, in a sentence. */
+  reason: z.string().nullable(),
+  attempts: z.int(),
+  scores: z.array(Score).nullable(),
+  /** How long the command ran, ms. */
+  durationMs: z.int().nullable(),
+  createdAt: z.string(),
+  settledAt: z.string().nullable(),
+});
+export type RunView = z.infer<typeof RunView>;
+
+export const AttemptView = z.strictObject({
+  attempt: z.int(),
+  allocation: z.string(),
+  state: z.enum(['open', 'cleanup_pending', 'closed']),
+  openedAt: z.string(),
+  submittedAt: z.string().nullable(),
+  closedAt: z.string().nullable(),
+  end: z.string().nullable(),
+  exitCode: z.int().nullable(),
+  setupMs: z.int().nullable(),
+  commandMs: z.int().nullable(),
+  answer: z.string().nullable(),
+  answerCut: z.boolean(),
+  usage: z.unknown(),
+  provenance: z.record(z.string(), z.unknown()),
+});
+export type AttemptView = z.infer<typeof AttemptView>;

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { WorkClass } from './admission.js';
+import { EvalCase } from './case.js';
+import { Params } from './harness.js';
+import { CaseId, SpecRef } from './ids.js';
+
+/** Free text about where a scorecard comes from: `sha`, `branch`, `pr` and whatever else helps to find it. */
+const Metadata = z
+  .record(z.string().min(1).max(63), z.string().max(1_024))
+  .refine((metadata) => Object.keys(metadata).length <= 50, 'has more than 50 entries');
+
+const CaseFilter = z.strictObject({
+  ids: z.array(CaseId).min(1).max(10_000).optional(),
+  /** Cases that carry all of these. */
+  tags: z.array(z.string().min(1).max(63)).min(1).max(20).optional(),
+  limit: z.int().min(1).max(100_000).optional(),
+});
+export type CaseFilter = z.infer<typeof CaseFilter>;
+
+const shared = {
+  /** Target of every case; without it each case needs a `placement.target`. */
+  runtime: SpecRef.optional(),
+  params: Params.optional(),
+  infraRetries: z.int().min(0).max(10).default(2),
+  metadata: Metadata.default({}),
+};
+
+export const ScorecardRequest = z.strictObject({
+  dataset: SpecRef,
+  harness: SpecRef,
+  ...shared,
+  cases: CaseFilter.optional(),
+  trials: z.int().min(1).max(1_000).default(1),
+  class: WorkClass.default('batch'),
+  /** At most so many of its cases at once, whatever the runtimes would admit. */
+  concurrency: z.int().min(1).max(100_000).optional(),
+});
+export type ScorecardRequest = z.infer<typeof ScorecardRequest>;
+
+/** One run: a case of its own, or one of a registered dataset. */
+export const RunRequest = z
+  .strictObject({
+    case: EvalCase.optional(),
+    dataset: SpecRef.optional(),
+    caseId: CaseId.optional(),
+    harness: SpecRef,
+    ...shared,
+    class: WorkClass.default('interactive'),
+  })
+  .superRefine(({ case: own, dataset, caseId }, ctx) => {
+    const isRegistered = dataset !== undefined && caseId !== undefined;
+    const isOwn = dataset === undefined && caseId === undefined && own !== undefined;
+    if (isOwn || (isRegistered && own === undefined)) return;
+    ctx.addIssue({ code: 'custom', path: [], message: 'give either `case`, or `dataset` with `caseId`' });
+  });
+export type RunRequest = z.infer<typeof RunRequest>;
+
+export const ScorecardStatus = z.enum(['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled']);
+export type ScorecardStatus = z.infer<typeof ScorecardStatus>;
+
+/** Runs by state. The first four add up to `submitted` at every instant; the last four to `settled`. */
+export const Counts = z.strictObject({
+  submitted: z.int(),
+  queued: z.int(),
+  waiting: z.int(),
+  running: z.int(),
+  settled: z.int(),
+  passed: z.int(),
+  failed: z.int(),
+  errored: z.int(),
+  cancelled: z.int(),
+  /** Of `errored`, those with class `infra`. */
+  infraErrors: z.int(),
+});
+export type Counts = z.infer<typeof Counts>;
+
+/** A share with its 95 % Wilson interval; all but `n` are absent-as-null when `n` is 0. */
+export const Rate = z.strictObject({
+  n: z.int(),
+  passed: z.int(),
+  rate: z.number().nullable(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+});
+export type Rate = z.infer<typeof Rate>;
+
+/** The pass rate, always three ways. `firstAttempt` and `final` are over submitted − cancelled. */
+export const Rates = z.strictObject({ firstAttempt: Rate, final: Rate, infraExcluded: Rate });
+export type Rates = z.infer<typeof Rates>;
+
+export const ScorecardView = z.strictObject({
+  id: z.string(),
+  status: ScorecardStatus,
+  dataset: z.string(),
+  harness: z.string(),
+  runtime: z.string().nullable(),
+  class: WorkClass,
+  trials: z.int(),
+  metadata: Metadata,
+  counts: Counts,
+  rates: Rates,
+  createdAt: z.string(),
+  finishedAt: z.string().nullable(),
+});
+export type ScorecardView = z.infer<typeof ScorecardView>;
