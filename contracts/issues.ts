@@ -144,8 +144,9 @@ function faultsOf(issue: Issue, above: readonly PropertyKey[], source: Source): 
  * by: without them, received values and the key that was probably meant are not named.
  */
 export function fieldErrors(error: z.core.$ZodError, input?: unknown, schema?: z.core.$ZodType): FieldError[] {
-  const faults = relevant(error.issues).flatMap((issue) => faultsOf(issue, [], { input, schema }));
-  if (faults.length <= MOST_FAULTS) return faults;
-  const more = { path: '', message: `and ${faults.length - MOST_FAULTS} more faults` };
-  return [...faults.slice(0, MOST_FAULTS), more];
+  const first = relevant(error.issues.slice(0, MOST_FAULTS + 1));
+  const faults = first.flatMap((issue) => faultsOf(issue, [], { input, schema }));
+  const rest = Math.max(0, error.issues.length - MOST_FAULTS - 1) + faults.length - MOST_FAULTS;
+  if (rest <= 0) return faults;
+  return [...faults.slice(0, MOST_FAULTS), { path: '', message: `and ${rest} more faults` }];
 }

@@ -28,24 +28,12 @@ function branchesOf(options: readonly Schema[], discriminator: string | undefine
 /** Schemas behind wrappers (`optional`, `default`, transforms, unions) that decide the shape of an input. */
 function plainSchemas(schema: Schema, input: unknown): Schema[] {
   const definition = definitionOf(schema);
-  switch (definition.type) {
-    case 'optional':
-    case 'nullable':
-    case 'default':
-    case 'prefault':
-    case 'nonoptional':
-    case 'readonly':
-    case 'catch':
-      return plainSchemas(definition.innerType, input);
-    case 'pipe':
-      return plainSchemas(definition.in, input);
-    case 'union': {
-      const discriminator = 'discriminator' in definition ? String(definition.discriminator) : undefined;
-      return branchesOf(definition.options, discriminator, input).flatMap((option) => plainSchemas(option, input));
-    }
-    default:
-      return [schema];
+  if (definition.type === 'pipe') return plainSchemas(definition.in, input);
+  if (definition.type === 'union') {
+    const discriminator = 'discriminator' in definition ? String(definition.discriminator) : undefined;
+    return branchesOf(definition.options, discriminator, input).flatMap((option) => plainSchemas(option, input));
   }
+  return 'innerType' in definition ? plainSchemas(definition.innerType, input) : [schema];
 }
 
 function childOf(schema: Schema, segment: PropertyKey): Schema[] {

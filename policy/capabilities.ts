@@ -1,0 +1,170 @@
+import type { EvalCase } from '../contracts/case.js';
+import type { ErrorCode, FieldError } from '../contracts/errors.js';
+import type { HarnessSpec } from '../contracts/harness.js';
+import { Capability, type RuntimeSpec } from '../contracts/runtime.js';
+import { declaredResources } from './demand.js';
+
+/** Container runtimes with a kernel or a guest of their own. Others count as hardened only where the spec declares `sandbox`. */
+const HARDENED = /(^|[^a-z])(runsc|gvisor|kata|firecracker|krun)([^a-z]|$)/i;
+
+const isContainerDriver = (spec: RuntimeSpec): boolean =>
+  spec.kind === 'k8s' || (spec.kind === 'nomad' && (spec.driver === 'docker' || spec.driver === 'podman'));
+
+function derived(spec: RuntimeSpec): Capability[] {
+  if (spec.kind === 'local') return [];
+  const found: Capability[] = [];
+  const runtime = spec.kind === 'k8s' ? spec.runtimeClass : spec.runtime;
+  if (isContainerDriver(spec)) {
+    found.push('docker');
+    if (runtime && HARDENED.test(runtime)) found.push('sandbox');
+  }
+  if (spec.traceSource) found.push('topology');
+  if (spec.gpu) found.push('gpu');
+  return found;
+}
+
+/** What a runtime offers: declared and derived, in one order, so that a spec enriched with it derives the same again. */
+export function derive(spec: RuntimeSpec): Capability[] {
+  const all = new Set([...(spec.capabilities ?? []), ...derived(spec)]);
+  return Capability.options.filter((capability) => all.has(capability));
+}
+
+export interface Need {
+  capability: Capability;
+  /** Where the case or its harness says so. */
+  path: string;
+}
+
+const OS_CAPABILITY = { linux: undefined, windows: 'os-windows', macos: 'os-macos' } as const;
+
+/** What a case needs of the runtime it runs on, itself or through its harness. */
+export function needsOf(evalCase: EvalCase, harness: HarnessSpec): Need[] {
+  const { env, placement } = evalCase;
+  const needs: Need[] = [];
+  if (declaredResources(evalCase, harness).gpu !== undefined) needs.push({ capability: 'gpu', path: 'resources.gpu' });
+  if (env.kind === 'browser') needs.push({ capability: 'browser', path: 'env.kind' });
+  if (env.kind === 'os-use') {
+    needs.push({ capability: 'computer-use', path: 'env.kind' });
+    const capability = OS_CAPABILITY[env.os];
+    if (capability) needs.push({ capability, path: 'env.os' });
+  }
+  const capability = OS_CAPABILITY[placement?.os ?? 'linux'];
+  if (capability) needs.push({ capability, path: 'placement.os' });
+  if (placement?.isolation === 'sandbox') needs.push({ capability: 'sandbox', path: 'placement.isolation' });
+  if (harness.kind === 'service') needs.push({ capability: 'topology', path: '' });
+  return needs;
+}
+
+/** What the operator of this deployment allows. */
+export interface OperatorFlags {
+  allowLocalRuntimes: boolean;
+  allowUnisolatedDrivers: boolean;
+  allowAmbientKubeconfig: boolean;
+  /** Kubernetes clusters, by `server` or `context`, whose network policies are known to be enforced. */
+  networkPolicyClusters?: readonly string[];
+}
+
+/** Why this deployment does not take such a runtime at all; paths are those of the spec. */
+export function operatorFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldError[] {
+  if (spec.kind === 'local' && !flags.allowLocalRuntimes) {
+    const message =
+      'local runtimes run processes on the worker’s host; the operator has to set EVERDICT_ALLOW_LOCAL_RUNTIMES=1';
+    return [{ path: 'kind', message }];
+  }
+  if (spec.kind === 'nomad' && !isContainerDriver(spec) && !flags.allowUnisolatedDrivers) {
+    const message = `driver ${spec.driver} does not isolate jobs; the operator has to set EVERDICT_ALLOW_UNISOLATED_DRIVERS=1`;
+    return [{ path: 'driver', message }];
+  }
+  if (spec.kind === 'k8s' && spec.context !== undefined && !flags.allowAmbientKubeconfig) {
+    const message =
+      '`context` uses the platform’s own kubeconfig; the operator has to set EVERDICT_ALLOW_AMBIENT_KUBECONFIG=1, else give `kubeconfigSecret`, or `server` with `authSecret`';
+    return [{ path: 'context', message }];
+  }
+  return [];
+}
+
+export interface SiteFault extends FieldError {
+  code: Extract<ErrorCode, 'CAPABILITY_MISSING' | 'BAD_SPEC'>;
+}
+
+/** `local` and nomad `raw_exec`: CPU and memory are counted by admission only. */
+const isUnenforced = (spec: RuntimeSpec): boolean =>
+  spec.kind === 'local' || (spec.kind === 'nomad' && spec.driver === 'raw_exec');
+
+/** Declared axes that admission counts but this site does not enforce; recorded with the run as `enforced: false`. */
+export function unenforcedAxes(
+  evalCase: Pick<EvalCase, 'resources'>,
+  harness: Pick<HarnessSpec, 'resources'>,
+  spec: RuntimeSpec,
+): ('cpu' | 'memoryMb')[] {
+  if (!isUnenforced(spec)) return [];
+  const declared = declaredResources(evalCase, harness);
+  return (['cpu', 'memoryMb'] as const).filter((axis) => declared[axis] !== undefined);
+}
+
+const siteName = (spec: RuntimeSpec): string =>
+  spec.kind === 'nomad' ? `nomad with driver ${spec.driver}` : spec.kind;
+
+function networkFault({ network }: EvalCase, spec: RuntimeSpec, flags: OperatorFlags): string | undefined {
+  if (!network || network.mode === 'public') return undefined;
+  if (network.mode === 'allowlist') return `${siteName(spec)} cannot enforce mode allowlist`;
+  if (spec.kind !== 'k8s') return `${siteName(spec)} cannot enforce mode none`;
+  const clusters = flags.networkPolicyClusters ?? [];
+  const isListed = [spec.server, spec.context].some((name) => name !== undefined && clusters.includes(name));
+  return isListed ? undefined : 'mode none needs a cluster the operator listed in EVERDICT_NETWORK_POLICY_CLUSTERS';
+}
+
+/** What the site cannot enforce, whatever capabilities it declares: path and reason. */
+function unenforceable(
+  evalCase: EvalCase,
+  harness: HarnessSpec,
+  spec: RuntimeSpec,
+  flags: OperatorFlags,
+): FieldError[] {
+  const faults: FieldError[] = [];
+  const refuse = (path: string, message: string) => faults.push({ path, message });
+  const { cpu, gpu } = declaredResources(evalCase, harness);
+  const os = evalCase.placement?.os ?? 'linux';
+  const network = networkFault(evalCase, spec, flags);
+  if (network) refuse('network.mode', network);
+  if (gpu !== undefined && isUnenforced(spec)) refuse('resources.gpu', `${siteName(spec)} cannot give GPUs to a job`);
+  if (cpu !== undefined && spec.kind === 'nomad' && !spec.cpuMhzPerCore && !isUnenforced(spec)) {
+    refuse('resources.cpu', `${cpu} millicores cannot be placed: the runtime has no \`cpuMhzPerCore\``);
+  }
+  if (evalCase.placement?.isolation === 'sandbox' && !isContainerDriver(spec)) {
+    refuse('placement.isolation', `${siteName(spec)} cannot isolate jobs in a sandbox`);
+  }
+  if (os !== 'linux' && spec.kind === 'local') refuse('placement.os', `local runs jobs on linux, not on ${os}`);
+  return faults;
+}
+
+/**
+ * Why a case cannot run on a runtime as it declares; paths are those of the case. Nothing is ever downgraded: what a
+ * site cannot enforce is refused, but for CPU and memory where `unenforcedAxes` names them.
+ */
+export function siteFaults(
+  evalCase: EvalCase,
+  harness: HarnessSpec,
+  spec: RuntimeSpec,
+  flags: OperatorFlags,
+): SiteFault[] {
+  const name = `${spec.id}@${spec.version}`;
+  const refused = unenforceable(evalCase, harness, spec, flags);
+  const has = derive(spec);
+  const missing = needsOf(evalCase, harness).filter(
+    ({ capability, path }) => !has.includes(capability) && !refused.some((fault) => fault.path === path),
+  );
+  const offer = has.length > 0 ? has.join(', ') : 'none';
+  return [
+    ...refused.map(({ path, message }) => ({
+      code: 'BAD_SPEC' as const,
+      path,
+      message: `runtime ${name}: ${message}`,
+    })),
+    ...missing.map(({ capability, path }) => ({
+      code: 'CAPABILITY_MISSING' as const,
+      path,
+      message: `needs capability ${capability}; runtime ${name} has ${offer}`,
+    })),
+  ];
+}

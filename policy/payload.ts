@@ -1,0 +1,105 @@
+import type { FileContent } from '../contracts/case.js';
+import { paramVariable } from './references.js';
+
+/** Above this a task comes as a file only: an environment variable that large can keep a program from starting. */
+export const TASK_ENV_BYTES = 102_400;
+
+/** Hex digits in one line of a file that is not text. */
+const HEX_LINE = 128;
+
+export interface PayloadTimers {
+  setupSec: number;
+  timeoutSec: number;
+  graderSec: number;
+  graceSec: number;
+  lingerSec: number;
+}
+
+export interface PayloadInput {
+  /** Text of the wrapper, the same for every job. */
+  wrapper: string;
+  runId: string;
+  caseId: string;
+  task: string;
+  /** What the work directory begins with, by relative path. */
+  files?: Readonly<Record<string, FileContent>>;
+  git?: { url: string; ref: string };
+  setup: readonly string[];
+  command: string;
+  /** Scripts of the `command` graders, in order. */
+  graders: readonly string[];
+  env: Readonly<Record<string, string>>;
+  params: Readonly<Record<string, string | number | boolean>>;
+  model?: string;
+  workDir?: string;
+  timers: PayloadTimers;
+  /** Bytes of the answer that are kept; a multiple of 1,024. */
+  answerLimit: number;
+}
+
+const encoder = new TextEncoder();
+
+/** As one word of a shell, whatever it holds. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function settingsOf(input: PayloadInput): string {
+  const { timers, git, workDir = '' } = input;
+  const settings: [string, string | number][] = [
+    ['run_id', input.runId],
+    ['case_id', input.caseId],
+    ['setup_count', input.setup.length],
+    ['grader_count', input.graders.length],
+    ['setup_sec', timers.setupSec],
+    ['timeout_sec', timers.timeoutSec],
+    ['grader_sec', timers.graderSec],
+    ['grace_sec', timers.graceSec],
+    ['linger_sec', timers.lingerSec],
+    ['work_dir', workDir],
+    ['task_in_env', encoder.encode(input.task).length > TASK_ENV_BYTES ? 0 : 1],
+    ['git_url', git?.url ?? ''],
+    ['git_ref', git?.ref ?? ''],
+    ['answer_limit', input.answerLimit],
+    ['usage_limit', 16_384],
+    ['grader_output_limit', 4_096],
+  ];
+  return settings.map(([name, value]) => `${name}=${quoted(String(value))}\n`).join('');
+}
+
+function envOf({ env, params, model, runId, caseId }: PayloadInput): string {
+  const variables: [string, string][] = [
+    ...Object.entries(env),
+    ['EVERDICT_RUN_ID', runId],
+    ['EVERDICT_CASE_ID', caseId],
+    ...Object.entries(params).map(([name, value]): [string, string] => [paramVariable(name), String(value)]),
+  ];
+  if (model !== undefined) variables.push(['EVERDICT_MODEL', model]);
+  return variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join('');
+}
+
+const hexLines = (hex: string): string =>
+  (hex.toLowerCase().match(new RegExp(`.{1,${HEX_LINE}}`, 'g')) ?? []).map((line) => `${line}\n`).join('');
+
+/** Everything the wrapper reads, by flat file name, itself included. Binary files travel as hex. */
+export function buildPayload(input: PayloadInput): Map<string, Uint8Array> {
+  const payload = new Map<string, string>([
+    ['wrapper.sh', input.wrapper],
+    ['settings', settingsOf(input)],
+    ['env', envOf(input)],
+    ['task', input.task],
+    ['command', input.command],
+  ]);
+  for (const [index, script] of input.setup.entries()) payload.set(`setup.${index + 1}`, script);
+  for (const [index, script] of input.graders.entries()) payload.set(`grader.${index + 1}`, script);
+  let manifest = '';
+  for (const [index, [path, content]] of Object.entries(input.files ?? {}).entries()) {
+    const isText = typeof content === 'string';
+    manifest += `${index + 1} ${isText ? 'text' : 'hex'} ${path}\n`;
+    payload.set(`file.${index + 1}`, isText ? content : hexLines(content.hex));
+  }
+  payload.set('files', manifest);
+  return new Map([...payload].map(([name, text]) => [name, encoder.encode(text)]));
+}
+
+/** Size of a payload as limits count it. */
+export const payloadBytes = (payload: ReadonlyMap<string, Uint8Array>): number =>
+  [...payload.values()].reduce((sum, { length }) => sum + length, 0);
