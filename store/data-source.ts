@@ -1,0 +1,73 @@
+import { DataSource } from 'typeorm';
+import { CreateWorkspaces0000000000001 } from '../migrations/0001_create_workspaces.js';
+import { CreateSecrets0000000000002 } from '../migrations/0002_create_secrets.js';
+import { CreateDatasets0000000000003 } from '../migrations/0003_create_datasets.js';
+import { CreateHarnesses0000000000004 } from '../migrations/0004_create_harnesses.js';
+import { CreateScorecards0000000000005 } from '../migrations/0005_create_scorecards.js';
+import { CreateRuns0000000000006 } from '../migrations/0006_create_runs.js';
+import { CreateAttempts0000000000007 } from '../migrations/0007_create_attempts.js';
+import { CreateLogChunks0000000000008 } from '../migrations/0008_create_log_chunks.js';
+import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.js';
+import { rows } from './sql.js';
+
+const MIGRATIONS = [
+  CreateWorkspaces0000000000001,
+  CreateSecrets0000000000002,
+  CreateDatasets0000000000003,
+  CreateHarnesses0000000000004,
+  CreateScorecards0000000000005,
+  CreateRuns0000000000006,
+  CreateAttempts0000000000007,
+  CreateLogChunks0000000000008,
+  CreateRuntimes0000000000009,
+];
+
+/** Any number that no other program takes as an advisory lock in this database. */
+const MIGRATION_LOCK = 3_834_122_457;
+
+interface DatabaseOptions {
+  url: string;
+  /** Connections at most. */
+  poolSize?: number;
+  applicationName?: string;
+}
+
+/** A pool of connections, not yet initialised. `bigint` columns read as numbers: all of ours stay below 2^53. */
+export function createDataSource({ url, poolSize = 10, applicationName = 'everdict' }: DatabaseOptions): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    poolSize,
+    applicationName,
+    parseInt8: true,
+    connectTimeoutMS: 5_000,
+    // Idle connections that break are replaced on the next use; nothing is lost with them.
+    poolErrorHandler: () => undefined,
+    migrations: MIGRATIONS,
+    migrationsTableName: 'migrations',
+  });
+}
+
+/** Brings the schema up to this code; processes that start together do it once. Refuses a schema newer than the code. */
+export async function migrate(dataSource: DataSource): Promise<void> {
+  const lock = dataSource.createQueryRunner();
+  try {
+    await rows(lock, 'SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await refuseNewerSchema(dataSource);
+    await dataSource.runMigrations({ transaction: 'all' });
+    await rows(lock, 'SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function refuseNewerSchema(dataSource: DataSource): Promise<void> {
+  const [table] = await rows<{ name: string | null }>(dataSource, `SELECT to_regclass('migrations')::text AS name`);
+  if (!table?.name) return;
+  const known = new Set(MIGRATIONS.map(({ name }) => name));
+  const applied = await rows<{ name: string }>(dataSource, 'SELECT name FROM migrations ORDER BY timestamp');
+  const newer = applied.filter(({ name }) => !known.has(name));
+  if (newer.length === 0) return;
+  const names = newer.map(({ name }) => name).join(', ');
+  throw new Error(`the database has migrations this version does not know (${names}): run a newer version of everdict`);
+}

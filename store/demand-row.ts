@@ -1,0 +1,7 @@
+import type { Demand } from '../contracts/admission.js';
+
+/** The demand of a row: what it does not declare is absent. */
+export const demandOfRow = (stored: { memory_mb: number | null; cpu_millicores: number | null }): Demand => ({
+  ...(stored.memory_mb !== null && { memoryMb: stored.memory_mb }),
+  ...(stored.cpu_millicores !== null && { cpuMillicores: stored.cpu_millicores }),
+});

@@ -1,0 +1,64 @@
+import type { ErrorClass } from '../contracts/attempt.js';
+import type { Outcome, RunState, RunView, Score } from '../contracts/run.js';
+import { type Queryable, rows } from './sql.js';
+
+interface RunRow {
+  id: string;
+  scorecard_id: string | null;
+  ordinal: number | null;
+  case_id: string;
+  trial: number;
+  runtime: string;
+  state: RunState;
+  outcome: Outcome | null;
+  error_class: ErrorClass | null;
+  error_code: string | null;
+  reason: string | null;
+  attempts: number;
+  scores: Score[] | null;
+  duration_ms: number | null;
+  created_at: Date;
+  settled_at: Date | null;
+}
+
+/** A run as it is shown, with its position in the scorecard. */
+export interface PositionedRun {
+  ordinal: number;
+  run: RunView;
+}
+
+const RUN_ROWS = `
+  SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, p.runtime_id || '@' || r.runtime_version AS runtime,
+    CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
+         WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END AS state,
+    r.outcome, r.error_class, r.error_code, r.reason, r.scores, r.created_at, r.settled_at,
+    (SELECT count(*) FROM attempts a WHERE a.run_id = r.id) AS attempts,
+    (SELECT (a.record ->> 'commandMs')::int FROM attempts a
+     WHERE a.run_id = r.id AND a.attempt = r.settled_attempt) AS duration_ms
+  FROM runs r JOIN pools p ON p.id = r.pool_id`;
+
+/** The runs that `where` selects. */
+export async function runViews(db: Queryable, where: string, params: unknown[]): Promise<PositionedRun[]> {
+  return (await rows<RunRow>(db, `${RUN_ROWS} ${where}`, params)).map(toPositioned);
+}
+
+const toPositioned = (stored: RunRow): PositionedRun => ({
+  ordinal: stored.ordinal ?? 0,
+  run: {
+    id: stored.id,
+    scorecard: stored.scorecard_id,
+    caseId: stored.case_id,
+    trial: stored.trial,
+    runtime: stored.runtime,
+    state: stored.state,
+    outcome: stored.outcome,
+    errorClass: stored.error_class,
+    errorCode: stored.error_code,
+    reason: stored.reason,
+    attempts: stored.attempts,
+    scores: stored.scores,
+    durationMs: stored.duration_ms,
+    createdAt: stored.created_at.toISOString(),
+    settledAt: stored.settled_at?.toISOString() ?? null,
+  },
+});

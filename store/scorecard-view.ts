@@ -1,0 +1,88 @@
+import type { Counts, Rates, ScorecardStatus, ScorecardView } from '../contracts/scorecard.js';
+import { ratesOf } from '../policy/rates.js';
+import { type Queryable, rows } from './sql.js';
+
+/** Runs of a scorecard by state, taken in one statement, so that they add up at any instant. */
+export interface Tally {
+  counts: Counts;
+  rates: Rates;
+}
+
+interface ScorecardRow {
+  id: string;
+  dataset: string;
+  harness: string;
+  runtime: string | null;
+  class: ScorecardView['class'];
+  trials: number;
+  metadata: ScorecardView['metadata'];
+  created_at: Date;
+  cancel_requested_at: Date | null;
+  finished_at: Date | null;
+}
+
+type TallyRow = Counts & { id: string; passedFirst: number };
+
+const TALLY = `
+  SELECT s.id, s.total AS submitted, r.* FROM scorecards s CROSS JOIN LATERAL (
+    SELECT
+      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NULL AND asked_at IS NULL) AS queued,
+      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NULL AND asked_at IS NOT NULL) AS waiting,
+      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NOT NULL) AS running,
+      count(*) FILTER (WHERE outcome IS NOT NULL) AS settled,
+      count(*) FILTER (WHERE outcome = 'passed') AS passed,
+      count(*) FILTER (WHERE outcome = 'failed') AS failed,
+      count(*) FILTER (WHERE outcome = 'errored') AS errored,
+      count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
+      count(*) FILTER (WHERE outcome = 'errored' AND error_class = 'infra') AS "infraErrors",
+      count(*) FILTER (WHERE outcome = 'passed' AND settled_attempt = 1) AS "passedFirst"
+    FROM runs WHERE scorecard_id = s.id
+  ) r WHERE s.id = ANY ($1)`;
+
+export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<string, Tally>> {
+  const found = await rows<TallyRow>(db, TALLY, [ids]);
+  return new Map(
+    found.map(({ id, passedFirst, ...counts }) => [id, { counts, rates: ratesOf({ ...counts, passedFirst }) }]),
+  );
+}
+
+/** FROM and columns of what a view shows beside its tally. */
+export const SCORECARD_ROWS = `
+  SELECT s.id, d.id || '@' || d.version AS dataset, h.id || '@' || h.version AS harness, s.runtime, s.class, s.trials,
+         s.metadata, s.created_at, s.cancel_requested_at, s.finished_at
+  FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk JOIN harnesses h ON h.pk = s.harness_pk`;
+
+function statusOf(scorecard: ScorecardRow, counts: Counts): ScorecardStatus {
+  const isCancelled = scorecard.cancel_requested_at !== null;
+  if (scorecard.finished_at !== null) return isCancelled ? 'cancelled' : 'completed';
+  if (isCancelled) return 'cancelling';
+  return counts.running + counts.settled > 0 ? 'running' : 'queued';
+}
+
+/** The scorecards that `where` selects, each with its tally. */
+export async function viewsOf(db: Queryable, where: string, params: unknown[]): Promise<ScorecardView[]> {
+  const found = await rows<ScorecardRow>(db, `${SCORECARD_ROWS} ${where}`, params);
+  const tallies = await talliesOf(
+    db,
+    found.map(({ id }) => id),
+  );
+  return found.flatMap((scorecard) => {
+    const tally = tallies.get(scorecard.id);
+    return tally ? [toView(scorecard, tally)] : [];
+  });
+}
+
+const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardView => ({
+  id: scorecard.id,
+  status: statusOf(scorecard, counts),
+  dataset: scorecard.dataset,
+  harness: scorecard.harness,
+  runtime: scorecard.runtime,
+  class: scorecard.class,
+  trials: scorecard.trials,
+  metadata: scorecard.metadata,
+  counts,
+  rates,
+  createdAt: scorecard.created_at.toISOString(),
+  finishedAt: scorecard.finished_at?.toISOString() ?? null,
+});

@@ -1,0 +1,189 @@
+import type { DataSource } from 'typeorm';
+import type { Demand, WorkClass } from '../contracts/admission.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
+import type { Counts, Rates, ScorecardView } from '../contracts/scorecard.js';
+import { demandOfRow } from './demand-row.js';
+import { type Creation, claimKey } from './idempotency.store.js';
+import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
+import { talliesOf, viewsOf } from './scorecard-view.js';
+import { affected, row, rows, transaction } from './sql.js';
+
+/** What a root workflow is started with. */
+export interface UnstartedScorecard {
+  id: string;
+  workspaceId: string;
+  total: number;
+}
+
+export interface ScorecardPlan {
+  total: number;
+  concurrency?: number;
+  /** Slots of all pools its runs wait in. */
+  slots: number;
+  isCancelRequested: boolean;
+}
+
+/** A run without outcome, as a window starts it. */
+export interface PartitionRun {
+  runId: string;
+  caseId: string;
+  poolId: string;
+  kind: RuntimeKind;
+  class: WorkClass;
+  demand: Demand;
+  infraRetries: number;
+  /** The attempt to go on with: the open one, or the next. */
+  attempt: number;
+  /** Lease of the open attempt; absent: none is open. */
+  openSeq?: number;
+  isCancelRequested: boolean;
+}
+
+interface PartitionRow {
+  id: string;
+  case_id: string;
+  pool_id: string;
+  kind: RuntimeKind;
+  class: WorkClass;
+  memory_mb: number | null;
+  cpu_millicores: number | null;
+  infra_retries: number;
+  attempt: number;
+  open_seq: number | null;
+  is_cancel_requested: boolean;
+}
+
+const toPartitionRun = (stored: PartitionRow): PartitionRun => ({
+  runId: stored.id,
+  caseId: stored.case_id,
+  poolId: stored.pool_id,
+  kind: stored.kind,
+  class: stored.class,
+  demand: demandOfRow(stored),
+  infraRetries: stored.infra_retries,
+  attempt: stored.attempt,
+  ...(stored.open_seq !== null && { openSeq: stored.open_seq }),
+  isCancelRequested: stored.is_cancel_requested,
+});
+
+export class ScorecardStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** One transaction: the idempotency key, the scorecard and all its runs. */
+  create(scorecard: NewScorecard): Promise<Creation> {
+    const { id, workspaceId, idempotencyKey } = scorecard;
+    return transaction(this.dataSource, async (db) => {
+      const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
+      if (earlier) return earlier;
+      await insertScorecard(db, scorecard);
+      return { kind: 'created', id };
+    });
+  }
+
+  async find(workspaceId: string, id: string): Promise<ScorecardView | undefined> {
+    return (await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2', [workspaceId, id]))[0];
+  }
+
+  /** Newest first; `after` is the last id of the page before. */
+  list(workspaceId: string, { after, limit }: { after?: string; limit: number }): Promise<ScorecardView[]> {
+    const where = 'WHERE s.workspace_id = $1 AND ($2::text IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3';
+    return viewsOf(this.dataSource, where, [workspaceId, after ?? null, limit]);
+  }
+
+  async counts(id: string): Promise<Counts | undefined> {
+    return (await talliesOf(this.dataSource, [id])).get(id)?.counts;
+  }
+
+  async rates(id: string): Promise<Rates | undefined> {
+    return (await talliesOf(this.dataSource, [id])).get(id)?.rates;
+  }
+
+  /** Those whose root workflow Temporal has not confirmed, oldest first. */
+  unstarted(limit: number): Promise<UnstartedScorecard[]> {
+    return rows(
+      this.dataSource,
+      `SELECT id, workspace_id AS "workspaceId", total FROM scorecards
+       WHERE started_at IS NULL ORDER BY created_at LIMIT $1`,
+      [limit],
+    );
+  }
+
+  async markStarted(id: string): Promise<void> {
+    await rows(this.dataSource, 'UPDATE scorecards SET started_at = now() WHERE id = $1 AND started_at IS NULL', [id]);
+  }
+
+  /**
+   * Cancels every run without an open attempt at once and marks the others, whose cases then stop them.
+   * `finished`: every run has its outcome, and nothing changes. Absent: no such scorecard.
+   */
+  requestCancel(id: string): Promise<'requested' | 'finished' | undefined> {
+    return transaction(this.dataSource, async (db) => {
+      const known = await row(db, 'SELECT 1 FROM scorecards WHERE id = $1 FOR NO KEY UPDATE', [id]);
+      if (!known) return undefined;
+      await rows(db, 'SELECT 1 FROM runs WHERE scorecard_id = $1 AND outcome IS NULL ORDER BY id FOR NO KEY UPDATE', [
+        id,
+      ]);
+      const cancelled = await affected(
+        db,
+        `UPDATE runs SET cancel_requested_at = coalesce(cancel_requested_at, now()),
+           outcome = CASE WHEN open_attempt IS NULL THEN 'cancelled' END,
+           settled_at = CASE WHEN open_attempt IS NULL THEN now() END
+         WHERE scorecard_id = $1 AND outcome IS NULL`,
+        [id],
+      );
+      if (cancelled === 0) return 'finished';
+      await rows(db, 'UPDATE scorecards SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1', [
+        id,
+      ]);
+      return 'requested';
+    });
+  }
+
+  /** Marks it finished if every run has its outcome and no attempt of it is left anywhere; whether it is finished now. */
+  async complete(id: string): Promise<boolean> {
+    const finished = await affected(
+      this.dataSource,
+      `UPDATE scorecards SET finished_at = coalesce(finished_at, now())
+       WHERE id = $1
+         AND NOT EXISTS (SELECT FROM runs WHERE scorecard_id = $1 AND outcome IS NULL)
+         AND NOT EXISTS (
+           SELECT FROM attempts a JOIN runs r ON r.id = a.run_id WHERE a.closed_at IS NULL AND r.scorecard_id = $1)`,
+      [id],
+    );
+    return finished > 0;
+  }
+
+  async plan(id: string): Promise<ScorecardPlan | undefined> {
+    const plan = await row<{ total: number; concurrency: number | null; slots: number; is_cancel_requested: boolean }>(
+      this.dataSource,
+      `SELECT total, concurrency, cancel_requested_at IS NOT NULL AS is_cancel_requested,
+         (SELECT coalesce(sum(slots), 0) FROM pools
+          WHERE id IN (SELECT pool_id FROM runs WHERE scorecard_id = $1)) AS slots
+       FROM scorecards WHERE id = $1`,
+      [id],
+    );
+    if (!plan) return undefined;
+    const { total, concurrency, slots, is_cancel_requested } = plan;
+    return {
+      total,
+      slots,
+      isCancelRequested: is_cancel_requested,
+      ...(concurrency !== null && { concurrency }),
+    };
+  }
+
+  /** Runs without outcome whose ordinal is in `from` to `to - 1`. */
+  async partition(id: string, from: number, to: number): Promise<PartitionRun[]> {
+    const found = await rows<PartitionRow>(
+      this.dataSource,
+      `SELECT r.id, r.case_id, r.pool_id, p.kind, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
+         r.cancel_requested_at IS NOT NULL AS is_cancel_requested, o.seq AS open_seq,
+         coalesce(r.open_attempt, (SELECT max(attempt) + 1 FROM attempts WHERE run_id = r.id), 1) AS attempt
+       FROM runs r JOIN pools p ON p.id = r.pool_id
+       LEFT JOIN attempts o ON o.run_id = r.id AND o.attempt = r.open_attempt
+       WHERE r.scorecard_id = $1 AND r.ordinal >= $2 AND r.ordinal < $3 AND r.outcome IS NULL ORDER BY r.ordinal`,
+      [id, from, to],
+    );
+    return found.map(toPartitionRun);
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { PlatformError } from '../contracts/errors.js';
+
+/** Where statements run: the pool, or one connection inside a transaction. */
+export type Queryable = Pick<DataSource | QueryRunner, 'query'>;
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK = '40P01';
+export const UNIQUE_VIOLATION = '23505';
+
+const TRANSACTION_TRIES = 20;
+const UNAVAILABLE = /^(08...|57P0[1-5]|53300|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+const LOST_CONNECTION =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i;
+
+/** SQLSTATE or system code of a database error. */
+export function sqlCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Name of the constraint that an error violates. */
+export function violated(error: unknown): string | undefined {
+  if (sqlCode(error) !== UNIQUE_VIOLATION) return undefined;
+  const { constraint } = error as { constraint?: string };
+  return constraint;
+}
+
+function translated(error: unknown): unknown {
+  const code = sqlCode(error) ?? '';
+  const message = error instanceof Error ? error.message : String(error);
+  if (!UNAVAILABLE.test(code) && !LOST_CONNECTION.test(message)) return error;
+  return new PlatformError('STORE_UNAVAILABLE', 'the database does not answer', {}, { cause: error });
+}
+
+interface Reply<Row> {
+  rows: Row[];
+  affected: number;
+}
+
+async function run<Row>(db: Queryable, sql: string, params: unknown[]): Promise<Reply<Row>> {
+  let raw: unknown;
+  try {
+    raw = await db.query(sql, params);
+  } catch (error) {
+    throw translated(error);
+  }
+  // UPDATE and DELETE answer with [rows, affected], everything else with rows.
+  const list = raw as Row[] | [Row[], number];
+  if (typeof list[1] === 'number') return { rows: list[0] as Row[], affected: list[1] };
+  return { rows: list as Row[], affected: list.length };
+}
+
+/** Rows of a query, or of a RETURNING clause. */
+export const rows = async <Row>(db: Queryable, sql: string, params: unknown[] = []): Promise<Row[]> =>
+  (await run<Row>(db, sql, params)).rows;
+
+/** The first row, if there is one. */
+export const row = async <Row>(db: Queryable, sql: string, params: unknown[] = []): Promise<Row | undefined> =>
+  (await rows<Row>(db, sql, params))[0];
+
+/** Number of rows an UPDATE or DELETE changed, or a RETURNING clause gave. */
+export const affected = async (db: Queryable, sql: string, params: unknown[] = []): Promise<number> =>
+  (await run(db, sql, params)).affected;
+
+const isRetryable = (error: unknown): boolean => [DEADLOCK, SERIALIZATION_FAILURE].includes(sqlCode(error) ?? '');
+
+async function once<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await rows(runner, 'BEGIN ISOLATION LEVEL READ COMMITTED');
+    const result = await work(runner);
+    await rows(runner, 'COMMIT');
+    return result;
+  } catch (error) {
+    // A lost connection has rolled back already.
+    await runner.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await runner.release();
+  }
+}
+
+/** Runs `work` in one READ COMMITTED transaction; a throw rolls back. Deadlocks run it again, so it may hold no effects. */
+export async function transaction<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(dataSource, work);
+    } catch (error) {
+      if (!isRetryable(error) || attempt === TRANSACTION_TRIES) throw error;
+      await sleep(Math.random() * 10 * attempt);
+    }
+  }
+}
