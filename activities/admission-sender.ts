@@ -1,0 +1,66 @@
+import type { WorkflowClient } from '@temporalio/client';
+import type { AdmissionMessage } from '../contracts/admission.js';
+import { type AdmissionInput, admissionRequested, admissionWorkflowId, TASK_QUEUES } from '../workflows/messages.js';
+
+interface Pending {
+  messages: AdmissionMessage[];
+  sent: Promise<void>;
+}
+
+/**
+ * Sends messages to admission workflows, starting those that do not run. One signal is in flight per pool; what arrives
+ * meanwhile goes with the next, so bursts cost few signals. Resolves once the server has the message.
+ */
+export class AdmissionSender {
+  private readonly inFlight = new Map<string, Promise<void>>();
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(
+    private readonly client: Pick<WorkflowClient, 'signalWithStart'>,
+    private readonly workflowTaskMs: number,
+  ) {}
+
+  send(poolId: string, message: AdmissionMessage): Promise<void> {
+    const open = this.pending.get(poolId);
+    if (open) {
+      open.messages.push(message);
+      return open.sent;
+    }
+    const next: Pending = { messages: [message], sent: Promise.resolve() };
+    next.sent = this.sendAfter(this.inFlight.get(poolId), poolId, next);
+    this.pending.set(poolId, next);
+    return next.sent;
+  }
+
+  private async sendAfter(previous: Promise<void> | undefined, poolId: string, next: Pending): Promise<void> {
+    // The failure of an earlier signal is its own senders' to handle.
+    await previous?.catch(() => undefined);
+    await Promise.resolve();
+    this.pending.delete(poolId);
+    const sent = this.signal(poolId, next.messages);
+    this.inFlight.set(poolId, sent);
+    try {
+      await sent;
+    } finally {
+      if (this.inFlight.get(poolId) === sent) this.inFlight.delete(poolId);
+    }
+  }
+
+  private async signal(poolId: string, messages: AdmissionMessage[]): Promise<void> {
+    const input: AdmissionInput = { poolId };
+    await this.client.signalWithStart('admissionWorkflow', {
+      workflowId: admissionWorkflowId(poolId),
+      taskQueue: TASK_QUEUES.control,
+      workflowTaskTimeout: this.workflowTaskMs,
+      args: [input],
+      signal: admissionRequested,
+      signalArgs: messages,
+      staticSummary: `slots of ${poolId}`,
+    });
+  }
+
+  /** Starts the ledger of a pool if it does not run: it rebuilds itself. */
+  wake(poolId: string): Promise<void> {
+    return this.send(poolId, { acquire: [], release: [] });
+  }
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { choosePorts } from './ports.js';
+import { endProcess, identify } from './process-id.js';
+import { findTemporalCli } from './temporal-binary.js';
+
+const HOST = '127.0.0.1';
+const NAMESPACE = 'default';
+const RETENTION = '7 days';
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 10_000;
+const LOG_TAIL = 4_000;
+
+const SEARCH_ATTRIBUTES = ['Workspace', 'Scorecard', 'Runtime', 'Phase', 'Outcome'];
+
+export interface TemporalOptions {
+  /** Where histories are kept between starts. Absent: in memory. */
+  dbFile?: string;
+  /** Absent: free ones. */
+  port?: number;
+  uiPort?: number;
+  /** Without the web UI. */
+  headless: boolean;
+  say?: (line: string) => void;
+}
+
+export interface TemporalServer {
+  address: string;
+  uiUrl?: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts the Temporal dev server on loopback, ready to answer. */
+export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
+  const program = await findTemporalCli(options.say);
+  const { port, uiPort } = await choosePorts({ port: options.port ?? 0, uiPort: options.uiPort ?? 0 });
+  const logFile = options.dbFile
+    ? `${options.dbFile}.log`
+    : path.join(os.tmpdir(), `everdict-temporal-${randomBytes(6).toString('hex')}.log`);
+  const log = await fs.open(logFile, 'a');
+  // A session of its own: Ctrl-C in the terminal must not end it before those who use it.
+  const child = spawn(program, flags(options, port, uiPort), { detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const ended = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (status, signal) => reject(new Error(`it ended with ${signal ?? `status ${status}`}`)));
+  });
+  ended.catch(() => undefined);
+  await log.close();
+  if (child.pid === undefined) return ended;
+  child.unref();
+  const server = identify(child.pid);
+  const address = `${HOST}:${port}`;
+  const stop = async (): Promise<void> => {
+    await endProcess(server, 'SIGTERM', STOP_WITHIN_MS);
+    if (!options.dbFile) await fs.rm(logFile, { force: true });
+  };
+  try {
+    await Promise.race([prepare(address), ended]);
+  } catch (error) {
+    const said = (await fs.readFile(logFile, 'utf8')).slice(-LOG_TAIL).trim();
+    await stop();
+    throw new Error(`the Temporal server did not start on ${address}: ${messageOf(error)}\n${said}`, { cause: error });
+  }
+  return { address, pid: server.pid, stop, ...(options.headless ? {} : { uiUrl: `http://${HOST}:${uiPort}` }) };
+}
+
+function flags({ dbFile, headless }: TemporalOptions, port: number, uiPort: number): string[] {
+  const ui = headless ? ['--headless'] : ['--ui-port', String(uiPort), '--ui-disable-news-fetch'];
+  // WAL with synchronous=1 loses nothing when the server is killed.
+  const pragmas = ['journal_mode=wal', 'synchronous=1'].flatMap((pragma) => ['--sqlite-pragma', pragma]);
+  const attributes = SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `Everdict${name}=Keyword`]);
+  return [
+    ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--namespace', NAMESPACE, '--log-level', 'error'],
+    ...ui,
+    ...(dbFile ? ['--db-filename', dbFile, ...pragmas] : []),
+    ...attributes,
+  ];
+}
+
+/** Waits until the server answers and sets how long ended workflows are kept. */
+async function prepare(address: string): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+      try {
+        await connection.workflowService.updateNamespace({
+          namespace: NAMESPACE,
+          config: { workflowExecutionRetentionTtl: msToTs(RETENTION) },
+        });
+      } finally {
+        await connection.close();
+      }
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

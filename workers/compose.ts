@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowClient } from '@temporalio/client';
+import type { Logger } from '@temporalio/worker';
+import type { DataSource } from 'typeorm';
+import { AdmissionSender } from '../activities/admission-sender.js';
+import { AttemptFinisher } from '../activities/attempt-finisher.js';
+import { AttemptRunner } from '../activities/attempt-runner.js';
+import { HostGuard } from '../activities/host-guard.js';
+import {
+  createAdmissionActivities,
+  createAllocationActivities,
+  createScorecardActivities,
+} from '../activities/index.js';
+import { JobLoader } from '../activities/job-loader.js';
+import type { LocalHost } from '../backends/local/local.host.js';
+import { BackendResolver } from '../backends/resolver.js';
+import type { Env } from '../config/env.js';
+import type { JobSettings } from '../policy/job-payload.js';
+import { AttemptStore } from '../store/attempt.store.js';
+import { LocalHostStore } from '../store/local-host.store.js';
+import { LogStore } from '../store/log.store.js';
+import { OutboxStore } from '../store/outbox.store.js';
+import { PoolStore } from '../store/pool.store.js';
+import { RunStore } from '../store/run.store.js';
+import { ScorecardStore } from '../store/scorecard.store.js';
+import { Outbox } from './outbox.js';
+
+const isSource = import.meta.url.endsWith('.ts');
+const WRAPPER = fileURLToPath(new URL(`${isSource ? '..' : '../..'}/wrapper/wrapper.sh`, import.meta.url));
+
+interface Parts {
+  env: Env;
+  dataSource: DataSource;
+  client: WorkflowClient;
+  log: Logger;
+  /** Absent where this process serves no local runtimes. */
+  localHost?: LocalHost;
+}
+
+export type Platform = ReturnType<typeof compose>;
+
+/** Everything a worker process is made of. */
+export function compose({ env, dataSource, client, log, localHost }: Parts) {
+  const workflowTaskMs = env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
+  const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
+  const runs = new RunStore(dataSource);
+  const attempts = new AttemptStore(dataSource);
+  const pools = new PoolStore(dataSource);
+  const scorecards = new ScorecardStore(dataSource);
+  const outbox = new OutboxStore(dataSource);
+  const sender = new AdmissionSender(client, workflowTaskMs);
+  const jobs = new JobLoader(runs);
+  const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
+  const backends = new BackendResolver({ local: localHost && localOptions(env, localHost) });
+  const settings = jobSettings(env);
+
+  const runner = new AttemptRunner({
+    backends,
+    jobs,
+    settings,
+    attempts,
+    host,
+    logs: new LogStore(dataSource),
+    deployment: env.EVERDICT_DEPLOYMENT,
+    logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
+  });
+  const finisher = new AttemptFinisher({ backends, jobs, runs, attempts, sender, host, timers: settings.timers });
+  const allocation = createAllocationActivities({ runner, finisher });
+  const control = {
+    ...createAdmissionActivities({ client, sender, pools, runs }),
+    ...createScorecardActivities({ scorecards, runs, attempts, queueDeadlineSec }),
+  };
+  return {
+    activities: { control, cases: allocation, local: allocation },
+    outbox: new Outbox({ client, sender, scorecards, runs, pools, outbox, workflowTaskMs, queueDeadlineSec, log }),
+  };
+}
+
+const localOptions = (env: Env, host: LocalHost) => ({
+  isAllowed: env.EVERDICT_ALLOW_LOCAL_RUNTIMES,
+  stateDir: env.EVERDICT_STATE_DIR,
+  host,
+  environment: { path: env.PATH, lang: env.LANG },
+  graceMs: env.EVERDICT_GRACE_SEC * 1_000,
+});
+
+const jobSettings = (env: Env): JobSettings => ({
+  wrapper: readFileSync(WRAPPER, 'utf8'),
+  timers: {
+    setupSec: env.EVERDICT_SETUP_SEC,
+    graderSec: env.EVERDICT_GRADER_SEC,
+    graceSec: env.EVERDICT_GRACE_SEC,
+    lingerSec: env.EVERDICT_LINGER_SEC,
+  },
+  answerLimit: env.EVERDICT_ANSWER_KB * 1_024,
+  payloadLimit: env.EVERDICT_PAYLOAD_KB * 1_024,
+});

@@ -1,0 +1,102 @@
+import { Client, type Connection } from '@temporalio/client';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import type { DataSource } from 'typeorm';
+import { type LocalHost, readLocalHost } from '../backends/local/local.host.js';
+import { type Env, readEnv } from '../config/env.js';
+import { createDataSource, migrate } from '../store/data-source.js';
+import { LocalHostStore } from '../store/local-host.store.js';
+import { workflowBundle } from './bundle.js';
+import { compose } from './compose.js';
+import { WorkerLog } from './log.js';
+import { connectClient, patiently, registerSearchAttributes } from './temporal-boot.js';
+import { createWorkers } from './workers.js';
+
+const log = new WorkerLog();
+const POOL_SIZE = 20;
+
+/** Serves every task queue until SIGTERM; then lets short work end and hands long work over. */
+async function main(): Promise<void> {
+  const env = readEnv();
+  Runtime.install({ logger: log, shutdownSignals: [] });
+  const stopping = stopOnSignal();
+  const dataSource = await connectDatabase(env, stopping);
+  const connection = await connectTemporal(env, stopping);
+  const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
+  const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
+  const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }).workflow;
+  const { activities, outbox } = compose({ env, dataSource, client, log, localHost });
+  const workers = await createWorkers({
+    connection: native,
+    namespace: env.TEMPORAL_NAMESPACE,
+    workflowBundle: await workflowBundle(),
+    activities,
+    queues: localHost ? ['control', 'cases', 'local'] : ['control', 'cases'],
+  });
+
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  stopping.addEventListener('abort', shutdown, { once: true });
+  const running = Promise.all(workers.map((worker) => worker.run().finally(shutdown)));
+  if (stopping.aborted) shutdown();
+  outbox.start();
+  log.info('worker ready', { namespace: env.TEMPORAL_NAMESPACE, local: localHost?.id ?? null });
+  try {
+    await running;
+  } finally {
+    await outbox.stop();
+    await native.close();
+    await connection.close();
+    await dataSource.destroy();
+  }
+  log.info('worker stopped');
+}
+
+function stopOnSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      log.info('worker stopping', { signal });
+      controller.abort(new Error(`stopped by ${signal}`));
+    });
+  }
+  return controller.signal;
+}
+
+async function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSource> {
+  const options = { url: env.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'everdict-worker' };
+  const dataSource = await patiently('Postgres', log, stopping, () => createDataSource(options).initialize());
+  await migrate(dataSource);
+  return dataSource;
+}
+
+async function connectTemporal(env: Env, stopping: AbortSignal): Promise<Connection> {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = env;
+  return patiently(`Temporal at ${address}`, log, stopping, async () => {
+    const connection = await connectClient(address);
+    try {
+      await registerSearchAttributes(connection, namespace);
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  });
+}
+
+/** Local jobs live on one machine: another one may not take them over by accident. */
+async function claimHost(env: Env, dataSource: DataSource): Promise<LocalHost> {
+  const host = await readLocalHost(env.EVERDICT_STATE_DIR);
+  const claim = await new LocalHostStore(dataSource).claim(host.id, env.EVERDICT_TAKE_OVER);
+  if (claim.kind === 'claimed') return host;
+  throw new Error(
+    `host ${claim.hostId} serves local runtimes, and this is ${host.id}: stop its workers and start this one with ` +
+      'EVERDICT_TAKE_OVER=1 to take over, or without EVERDICT_ALLOW_LOCAL_RUNTIMES',
+  );
+}
+
+main().catch((error: unknown) => {
+  log.error('worker failed', { error });
+  process.exitCode = 1;
+  setImmediate(() => process.exit());
+});

@@ -1,0 +1,33 @@
+import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Platform } from './compose.js';
+import { FailureInterceptor } from './failure.interceptor.js';
+import { QUEUES } from './task-queues.js';
+
+interface Site {
+  connection: NativeConnection;
+  namespace: string;
+  workflowBundle: WorkflowBundleOption;
+  activities: Platform['activities'];
+  queues: (keyof typeof QUEUES)[];
+}
+
+/** One worker per task queue. Cancels reach activities with their heartbeats, so these are not held back for long. */
+export function createWorkers({ queues, activities, workflowBundle, ...site }: Site): Promise<Worker[]> {
+  return Promise.all(
+    queues.map((name) => {
+      const { hasWorkflows, ...options } = QUEUES[name];
+      const settings: WorkerOptions = {
+        ...site,
+        ...options,
+        ...(hasWorkflows && { workflowBundle }),
+        activities: activities[name],
+        maxHeartbeatThrottleInterval: '2 seconds',
+        defaultHeartbeatThrottleInterval: '2 seconds',
+        shutdownGraceTime: '3 seconds',
+        shutdownForceTime: '20 seconds',
+        interceptors: { activity: [() => ({ inbound: new FailureInterceptor() })] },
+      };
+      return Worker.create(settings);
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+import {
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { ScorecardActivities } from '../activities/scorecard.activities.js';
+import type { FenceRefusal } from '../contracts/attempt.js';
+import type { Outcome } from '../contracts/run.js';
+import { finishAttempt, place } from './attempt-calls.js';
+import { type CaseInput, type CasePhase, casePhase, SEARCH_ATTRIBUTES } from './messages.js';
+import { CONTROL } from './proxies.js';
+import { Slot } from './slot.js';
+
+const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
+
+const FIRST_QUOTA_WAIT_MS = 5_000;
+const LONGEST_QUOTA_WAIT_MS = 60_000;
+
+/** What became of the run; `settled` where it had its outcome before. */
+export type CaseEnd = Outcome | 'settled';
+
+/**
+ * One case from its slot to its outcome. Starts with a grant, or asks for one itself.
+ *
+ *   waiting → running (place) → settling (finish) → done
+ *      ↑         └ refused ┘          │ infra failure, slot given back
+ *      └────────── backing-off ←──────┘
+ *
+ * Cancelled while waiting or backing off: nothing of it is anywhere, so it only withdraws. Later: `finish` removes it.
+ */
+export async function caseWorkflow(input: CaseInput): Promise<CaseEnd> {
+  let phase: CasePhase = 'waiting';
+  setHandler(casePhase, () => phase);
+  const slot = new Slot(input);
+  const enter = (next: CasePhase, attempt: number): void => {
+    phase = next;
+    setCurrentDetails(`${next}, attempt ${attempt} on ${input.poolId}`);
+  };
+
+  let end: CaseEnd = 'cancelled';
+  try {
+    end = await runToEnd(input, slot, enter);
+    return end;
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => withdraw(input, slot));
+    throw error;
+  } finally {
+    await CancellationScope.nonCancellable(() => slot.settleMessages());
+    phase = 'done';
+    upsertSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.phase, value: 'done' },
+      { key: SEARCH_ATTRIBUTES.outcome, value: end },
+    ]);
+  }
+}
+
+async function runToEnd(
+  input: CaseInput,
+  slot: Slot,
+  enter: (phase: CasePhase, attempt: number) => void,
+): Promise<CaseEnd> {
+  const { runId, poolId, kind } = input;
+  const { holder } = slot;
+  let { attempt, isOpen = false } = input;
+  const quotaWait = doubling(FIRST_QUOTA_WAIT_MS, LONGEST_QUOTA_WAIT_MS);
+  for (;;) {
+    if (!slot.grant && !isOpen) {
+      enter('waiting', attempt);
+      const ended = await waitForSlot(input, slot);
+      if (ended) return ended;
+    }
+    enter('running', attempt);
+    // An attempt that is open goes on under the lease it was opened with, whatever is given here.
+    const { seq = 0, epoch = 0 } = slot.grant ?? {};
+    const mustStop = isOpen && input.isCancelRequested === true;
+    const placed = mustStop
+      ? ({ kind: 'cancelled' } as const)
+      : await place({ runId, attempt, poolId, kind, holder, seq, epoch });
+    if (placed.kind === 'refused') {
+      const { refusal } = placed;
+      if (refusal.reason === 'renumber') {
+        ({ attempt, isOpen } = refusal);
+        continue;
+      }
+      const ended = await giveBack(input, slot, refusal);
+      if (ended) return ended;
+      isOpen = false;
+      if (refusal.reason === 'quota') await sleep(quotaWait());
+      continue;
+    }
+    enter('settling', attempt);
+    const finished = await CancellationScope.nonCancellable(() =>
+      finishAttempt({ runId, attempt, poolId, kind, holder, seq, end: placed }),
+    );
+    if (finished.kind === 'settled') return finished.outcome;
+    slot.forget();
+    attempt += 1;
+    isOpen = false;
+    enter('backing-off', attempt);
+    await sleep(finished.delayMs);
+  }
+}
+
+/** Undefined: the slot is held. */
+async function waitForSlot({ runId }: CaseInput, slot: Slot): Promise<CaseEnd | undefined> {
+  const awaited = await slot.acquire();
+  switch (awaited.kind) {
+    case 'granted':
+      return undefined;
+    case 'settled':
+      return 'settled';
+    case 'expired': {
+      const reason = `waited ${Math.round(awaited.waitedMs / 1_000)} s for a slot`;
+      await settleUnplaced({ runId, end: { kind: 'errored', code: 'QUEUE_TIMEOUT', reason } });
+      await slot.release();
+      return 'errored';
+    }
+  }
+}
+
+/** The fence opened nothing under this grant. Undefined: ask again. */
+async function giveBack(
+  { runId }: CaseInput,
+  slot: Slot,
+  { reason }: Exclude<FenceRefusal, { reason: 'renumber' }>,
+): Promise<CaseEnd | undefined> {
+  await CancellationScope.nonCancellable(() => slot.release());
+  switch (reason) {
+    case 'stale-grant':
+    case 'quota':
+      return undefined;
+    case 'cancelled':
+      await settleUnplaced({ runId, end: { kind: 'cancelled' } });
+      return 'cancelled';
+    case 'settled':
+      return 'settled';
+  }
+}
+
+async function withdraw({ runId }: CaseInput, slot: Slot): Promise<void> {
+  await settleUnplaced({ runId, end: { kind: 'cancelled' } });
+  slot.forget();
+  await slot.release();
+}
+
+function doubling(firstMs: number, longestMs: number): () => number {
+  let nextMs = firstMs;
+  return () => {
+    const waitMs = nextMs;
+    nextMs = Math.min(longestMs, nextMs * 2);
+    return waitMs;
+  };
+}

@@ -1,0 +1,4 @@
+export { admissionWorkflow } from './admission.workflow.js';
+export { caseWorkflow } from './case.workflow.js';
+export { scorecardWorkflow } from './scorecard.workflow.js';
+export { windowWorkflow } from './window.workflow.js';

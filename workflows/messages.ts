@@ -1,0 +1,132 @@
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { AdmissionMessage, Demand, Grant, WorkClass } from '../contracts/admission.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
+import type { Delivery } from '../policy/admission.js';
+import type { CarriedLedger } from '../policy/ledger-carry.js';
+
+/** Input of `caseWorkflow`: ids, names and limits only; the case itself stays in Postgres. */
+export interface CaseInput {
+  workspaceId: string;
+  scorecardId?: string;
+  runId: string;
+  /** For people reading the Temporal UI; cut to 100 characters. */
+  caseId: string;
+  poolId: string;
+  kind: RuntimeKind;
+  class: WorkClass;
+  demand: Demand;
+  infraRetries: number;
+  /** The attempt to begin with: 1, or what an earlier incarnation of this case left. */
+  attempt: number;
+  /** Absent: the case asks for a slot itself. */
+  grant?: { seq: number; epoch: number };
+  /** That attempt is already open: go on with it under the slot it holds. */
+  isOpen?: boolean;
+  /** How long it may wait for a slot, seconds from when it first asked; a day unless given. */
+  queueDeadlineSec?: number;
+  /** Someone asked to cancel it while its attempt was open. */
+  isCancelRequested?: boolean;
+}
+
+export interface WindowInput {
+  workspaceId: string;
+  scorecardId: string;
+  /** Which partition of the scorecard: runs `index × 500` to `index × 500 + 499`. */
+  index: number;
+  /** Cases in flight at once, waiting or running. */
+  width: number;
+  /** The width itself is what limits it, so it is used to the full; else slots are asked for in groups, to spare messages. */
+  isCapped: boolean;
+  /** Once nothing is left to ask for, tells the root each time so many cases fewer are in flight. */
+  reportStep: number;
+}
+
+export interface ScorecardInput {
+  workspaceId: string;
+  scorecardId: string;
+  total: number;
+}
+
+/** Input of `admissionWorkflow`. `carried` is what continue-as-new hands over; without it the ledger is rebuilt. */
+export interface AdmissionInput {
+  poolId: string;
+  carried?: CarriedLedger;
+  /** Grants to deliver once more. */
+  again?: Delivery[];
+}
+
+/** Cases in one partition. */
+export const WINDOW_CASES = 500;
+export const DEFAULT_QUEUE_DEADLINE_SEC = 86_400;
+
+export const caseWorkflowId = (runId: string): string => `case:${runId}`;
+export const runIdOfHolder = (holder: string): string => holder.slice('case:'.length);
+export const windowWorkflowId = (scorecardId: string, index: number): string => `window:${scorecardId}:${index}`;
+export const scorecardWorkflowId = (scorecardId: string): string => `scorecard:${scorecardId}`;
+/** Pool `rt:<workspace>:<runtime id>` is served by `admission:<workspace>:<runtime id>`. */
+export const admissionWorkflowId = (poolId: string): string => poolId.replace(/^rt:/, 'admission:');
+
+/** To an admission workflow: releases and requests in order, idempotent by holder. */
+export const admissionRequested = defineSignal<AdmissionMessage[]>('admissionRequested');
+/** To an admission workflow: the pool's limits changed to this version; it reads them anew. */
+export const envelopeChanged = defineSignal<[number]>('envelopeChanged');
+/** To a window or a case: these holders may start. */
+export const slotsGranted = defineSignal<[Grant[]]>('slotsGranted');
+/** To a root: this window has nothing left to ask for, and so many cases in flight. */
+export const windowDrained = defineSignal<[WindowReport]>('windowDrained');
+/** To a window: it may have so many cases in flight. */
+export const windowWidened = defineSignal<[number]>('windowWidened');
+
+export interface WindowReport {
+  index: number;
+  inFlight: number;
+}
+
+export const casePhase = defineQuery<CasePhase>('casePhase');
+export type CasePhase = 'waiting' | 'running' | 'settling' | 'backing-off' | 'done';
+
+export const TASK_QUEUES = { control: 'control', cases: 'cases', local: 'local' } as const;
+/** Where the activities of an attempt run: those of a local runtime belong to its host. */
+export const caseQueue = (kind: RuntimeKind): string => (kind === 'local' ? TASK_QUEUES.local : TASK_QUEUES.cases);
+
+const keyword = <Name extends string>(name: Name) => ({ name, type: 'KEYWORD' }) as const;
+
+/** What a workflow can be searched by. Each server must know them before the first start. */
+export const SEARCH_ATTRIBUTES = {
+  workspace: keyword('EverdictWorkspace'),
+  scorecard: keyword('EverdictScorecard'),
+  runtime: keyword('EverdictRuntime'),
+  phase: keyword('EverdictPhase'),
+  outcome: keyword('EverdictOutcome'),
+};
+
+/** Options under which a root workflow is started, by whoever does: a second start finds the first. */
+export const scorecardStart = (input: ScorecardInput, workflowTaskMs: number) => ({
+  args: [input] as [ScorecardInput],
+  workflowId: scorecardWorkflowId(input.scorecardId),
+  taskQueue: TASK_QUEUES.control,
+  workflowTaskTimeout: workflowTaskMs,
+  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+  staticSummary: `${input.workspaceId} · ${input.scorecardId}`,
+  typedSearchAttributes: [
+    { key: SEARCH_ATTRIBUTES.workspace, value: input.workspaceId },
+    { key: SEARCH_ATTRIBUTES.scorecard, value: input.scorecardId },
+    { key: SEARCH_ATTRIBUTES.phase, value: 'running' },
+  ],
+});
+
+/** Options under which a case workflow is started, by a window or, for a single run, by the API or the outbox. */
+export const caseStart = (input: CaseInput, workflowTaskMs: number) => ({
+  args: [input] as [CaseInput],
+  workflowId: caseWorkflowId(input.runId),
+  taskQueue: TASK_QUEUES.cases,
+  workflowTaskTimeout: workflowTaskMs,
+  staticSummary: [input.workspaceId, input.scorecardId ?? 'run', input.caseId].join(' · '),
+  typedSearchAttributes: [
+    { key: SEARCH_ATTRIBUTES.workspace, value: input.workspaceId },
+    ...(input.scorecardId ? [{ key: SEARCH_ATTRIBUTES.scorecard, value: input.scorecardId }] : []),
+    { key: SEARCH_ATTRIBUTES.runtime, value: input.poolId },
+    { key: SEARCH_ATTRIBUTES.phase, value: input.grant || input.isOpen ? 'running' : 'waiting' },
+  ],
+});

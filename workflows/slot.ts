@@ -1,0 +1,87 @@
+import { allHandlersFinished, condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import type { AdmissionActivities } from '../activities/admission.activities.js';
+import type { Grant, Release } from '../contracts/admission.js';
+import { type CaseInput, caseWorkflowId, DEFAULT_QUEUE_DEADLINE_SEC, slotsGranted } from './messages.js';
+import { CONTROL } from './proxies.js';
+import { ReAsk } from './re-ask.js';
+
+const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
+
+/** What came of waiting: a grant, the queue deadline, or the news that the run has its outcome already. */
+export type Awaited = { kind: 'granted'; grant: Grant } | { kind: 'expired'; waitedMs: number } | { kind: 'settled' };
+
+/** The slot of one case: asked for by the case itself, held, given back. */
+export class Slot {
+  readonly holder: string;
+  private held: Grant | undefined;
+  private offered: Grant | undefined;
+  private isWanting = false;
+
+  constructor(private readonly input: CaseInput) {
+    this.holder = caseWorkflowId(input.runId);
+    if (input.grant) this.held = { holder: this.holder, ...input.grant };
+    setHandler(slotsGranted, (grants) => this.receive(grants));
+  }
+
+  get grant(): Grant | undefined {
+    return this.held;
+  }
+
+  /** A grant that is no longer wanted goes back at once; one that is held already came twice. */
+  private async receive(grants: Grant[]): Promise<void> {
+    const mine = grants.filter(({ holder }) => holder === this.holder);
+    const [newest] = mine.sort((one, other) => other.seq - one.seq);
+    if (newest === undefined || newest.seq === this.held?.seq) return;
+    if (this.isWanting) this.offered = newest;
+    else await this.send([{ holder: this.holder, seq: newest.seq }]);
+  }
+
+  /** Asks and waits, asking again now and then in case a message was lost. */
+  async acquire(): Promise<Awaited> {
+    const { class: workClass, demand, queueDeadlineSec = DEFAULT_QUEUE_DEADLINE_SEC } = this.input;
+    const askedAt = Date.now();
+    const pace = new ReAsk();
+    this.held = undefined;
+    this.offered = undefined;
+    this.isWanting = true;
+    try {
+      for (;;) {
+        const ticket = { holder: this.holder, to: this.holder, class: workClass, demand, askedAt };
+        const { settled } = await requestAdmission({ poolId: this.input.poolId, acquire: [ticket], release: [] });
+        if (settled.length > 0) return { kind: 'settled' };
+        const leftMs = askedAt + queueDeadlineSec * 1_000 - Date.now();
+        await condition(() => this.offered !== undefined, Math.max(1, Math.min(pace.nextMs(), leftMs)));
+        if (this.offered) {
+          this.held = this.offered;
+          return { kind: 'granted', grant: this.held };
+        }
+        if (Date.now() - askedAt >= queueDeadlineSec * 1_000)
+          return { kind: 'expired', waitedMs: Date.now() - askedAt };
+      }
+    } finally {
+      this.isWanting = false;
+      this.offered = undefined;
+    }
+  }
+
+  /** Gives back this one lease; without a lease, whatever the ledger holds for this case, a ticket included. */
+  async release(): Promise<void> {
+    const seq = this.held?.seq;
+    this.held = undefined;
+    await this.send([{ holder: this.holder, ...(seq === undefined ? {} : { seq }) }]);
+  }
+
+  /** The lease ended with its attempt. */
+  forget(): void {
+    this.held = undefined;
+  }
+
+  /** Grants on their way back must have arrived before the case ends. */
+  async settleMessages(): Promise<void> {
+    await condition(allHandlersFinished);
+  }
+
+  private async send(release: Release[]): Promise<void> {
+    await requestAdmission({ poolId: this.input.poolId, acquire: [], release });
+  }
+}

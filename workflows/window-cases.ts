@@ -1,0 +1,139 @@
+import type { Grant, Release, Ticket } from '../contracts/admission.js';
+import type { OpenRun } from '../policy/partition.js';
+import { type CaseInput, caseWorkflowId } from './messages.js';
+
+/** A ticket in the pool's queue. */
+interface Wanted {
+  run: OpenRun;
+  askedAt: number;
+}
+
+interface Scope {
+  workspaceId: string;
+  scorecardId: string;
+  /** The window's own id: who is told of grants. */
+  windowId: string;
+}
+
+/** Where each case of a window is: not asked for yet, waiting for a slot, or started. */
+export class WindowCases {
+  private runs: OpenRun[] = [];
+  private next = 0;
+  private queueDeadlineMs = 0;
+  private readonly wanted = new Map<string, Wanted>();
+  private readonly started = new Set<string>();
+
+  constructor(private readonly scope: Scope) {}
+
+  load(runs: OpenRun[], queueDeadlineSec: number): void {
+    this.runs = runs;
+    this.next = 0;
+    this.queueDeadlineMs = queueDeadlineSec * 1_000;
+  }
+
+  get remaining(): number {
+    return this.runs.length - this.next;
+  }
+  get waiting(): number {
+    return this.wanted.size;
+  }
+  get running(): number {
+    return this.started.size;
+  }
+  get inFlight(): number {
+    return this.wanted.size + this.started.size;
+  }
+
+  /** Runs whose attempt is open hold their slot already. Taken out of what is left to ask for. */
+  startOpen(): CaseInput[] {
+    const open = this.runs.filter(({ openSeq }) => openSeq !== undefined);
+    this.runs = this.runs.filter(({ openSeq }) => openSeq === undefined);
+    return open.map((run) => {
+      this.started.add(caseWorkflowId(run.runId));
+      return { ...this.inputOf(run), grant: { seq: run.openSeq ?? 0, epoch: 0 }, isOpen: true };
+    });
+  }
+
+  /** Whether enough of the width is free to ask for more; `refill` is how many at a time. */
+  canAsk(width: number, refill: number): boolean {
+    return this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining);
+  }
+
+  /** The next runs, as far as the width allows. They wait from now on. */
+  askNext(width: number, now: number): Map<string, Ticket[]> {
+    const upTo = Math.min(this.runs.length, this.next + Math.max(0, width - this.inFlight));
+    const asked = this.runs.slice(this.next, upTo);
+    this.next = upTo;
+    const fresh = asked.map((run): Wanted => ({ run, askedAt: now }));
+    for (const wanted of fresh) this.wanted.set(caseWorkflowId(wanted.run.runId), wanted);
+    return this.ticketsOf(fresh);
+  }
+
+  /** Every ticket again, in case one was lost. */
+  askAgain(): Map<string, Ticket[]> {
+    return this.ticketsOf(this.wanted.values());
+  }
+
+  /** Cases that may start, and grants that nobody here wants. One for a case that runs is that case's own affair. */
+  accept(grants: readonly Grant[]): { start: CaseInput[]; unwanted: Grant[] } {
+    const start: CaseInput[] = [];
+    const unwanted: Grant[] = [];
+    for (const grant of grants) {
+      const { holder, seq, epoch } = grant;
+      const wanted = this.wanted.get(holder);
+      if (wanted) {
+        this.wanted.delete(holder);
+        this.started.add(holder);
+        start.push({ ...this.inputOf(wanted.run), grant: { seq, epoch } });
+      } else if (!this.started.has(holder)) unwanted.push(grant);
+    }
+    return { start, unwanted };
+  }
+
+  ended(holder: string): void {
+    this.started.delete(holder);
+  }
+
+  /** No longer waits: its run has an outcome. */
+  drop(holder: string): void {
+    this.wanted.delete(holder);
+  }
+
+  /** Takes every ticket back. */
+  withdrawAll(): { poolId: string; release: Release }[] {
+    const withdrawn = [...this.wanted].map(([holder, { run }]) => ({ poolId: run.poolId, release: { holder } }));
+    this.wanted.clear();
+    return withdrawn;
+  }
+
+  /** Takes back the tickets that waited too long. */
+  expire(now: number): { run: OpenRun; waitedMs: number }[] {
+    const late = [...this.wanted.values()].filter(({ askedAt }) => now - askedAt >= this.queueDeadlineMs);
+    return late.map(({ run, askedAt }) => {
+      this.wanted.delete(caseWorkflowId(run.runId));
+      return { run, waitedMs: now - askedAt };
+    });
+  }
+
+  /** How long until the first ticket has waited too long. */
+  untilDeadlineMs(now: number): number {
+    let leftMs = Number.POSITIVE_INFINITY;
+    for (const { askedAt } of this.wanted.values()) leftMs = Math.min(leftMs, askedAt + this.queueDeadlineMs - now);
+    return Math.max(1, leftMs);
+  }
+
+  private ticketsOf(wanted: Iterable<Wanted>): Map<string, Ticket[]> {
+    const byPool = new Map<string, Ticket[]>();
+    for (const { run, askedAt } of wanted) {
+      const holder = caseWorkflowId(run.runId);
+      const ticket = { holder, to: this.scope.windowId, class: run.class, demand: run.demand, askedAt };
+      byPool.set(run.poolId, [...(byPool.get(run.poolId) ?? []), ticket]);
+    }
+    return byPool;
+  }
+
+  private inputOf({ openSeq: _, ...run }: OpenRun): CaseInput {
+    const { workspaceId, scorecardId } = this.scope;
+    return { workspaceId, scorecardId, ...run, queueDeadlineSec: this.queueDeadlineMs / 1_000 };
+  }
+}

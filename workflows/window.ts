@@ -1,0 +1,214 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  CancellationScope,
+  condition,
+  executeChild,
+  getExternalWorkflowHandle,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AdmissionActivities } from '../activities/admission.activities.js';
+import type { ScorecardActivities } from '../activities/scorecard.activities.js';
+import type { Grant, Release, Ticket } from '../contracts/admission.js';
+import type { OpenRun } from '../policy/partition.js';
+import { inBackground } from './background.js';
+import { caseWorkflow } from './case.workflow.js';
+import {
+  type CaseInput,
+  caseStart,
+  caseWorkflowId,
+  slotsGranted,
+  type WindowInput,
+  windowDrained,
+  windowWidened,
+} from './messages.js';
+import { CONTROL } from './proxies.js';
+import { ReAsk } from './re-ask.js';
+import { reclaimRun } from './reclaim-run.js';
+import { WindowCases } from './window-cases.js';
+
+const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
+const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
+
+/** Part of the width that comes free before more is asked for. Pools have fewer slots than that leaves in flight. */
+const REFILL_SHARE = 4;
+
+/** What a window does, and what it is told meanwhile. Signals only note things; `pass` acts on them. */
+export class Window {
+  width: number;
+  private readonly cases: WindowCases;
+  private readonly inbox: Grant[] = [];
+  /** By pool. */
+  private releases = new Map<string, Release[]>();
+  private readonly poolOf = new Map<string, string>();
+  private readonly pace = new ReAsk();
+  private isAsking = false;
+  private mustAskAll = false;
+  private wasGranted = false;
+  private reported: number;
+
+  constructor(
+    private readonly input: WindowInput,
+    /** Whether to take no more on. */
+    private readonly isLong: () => boolean,
+  ) {
+    this.width = input.width;
+    this.reported = input.width;
+    const { workspaceId, scorecardId } = input;
+    this.cases = new WindowCases({ workspaceId, scorecardId, windowId: workflowInfo().workflowId });
+    setHandler(slotsGranted, (grants) => {
+      this.inbox.push(...grants);
+    });
+    setHandler(windowWidened, (width) => {
+      this.width = width;
+      this.reported = width;
+    });
+    inBackground(() => this.keepAsking());
+  }
+
+  /** Brings these runs to their end, or as many of them as a history holds. */
+  async pass(runs: OpenRun[], queueDeadlineSec: number): Promise<void> {
+    for (const { runId, poolId } of runs) this.poolOf.set(caseWorkflowId(runId), poolId);
+    this.cases.load(runs, queueDeadlineSec);
+    for (const open of this.cases.startOpen()) this.start(open);
+    for (;;) {
+      // Each term is cleared by what follows, or the workflow would spin.
+      await condition(() => this.inbox.length > 0 || this.isOver() || this.canAsk());
+      this.startGranted();
+      if (this.isLong()) this.withdrawTickets();
+      if (this.isOver()) return;
+      if (this.canAsk()) inBackground(() => this.ask());
+      this.report();
+      setCurrentDetails(
+        `${this.cases.running} running, ${this.cases.waiting} waiting, ${this.cases.remaining} to ask for`,
+      );
+    }
+  }
+
+  /** On cancel: nothing more starts, the cases, cancelled with this workflow, end, and the tickets go back. */
+  async drain(): Promise<void> {
+    this.withdrawTickets();
+    await condition(() => this.cases.running === 0 && !this.isAsking);
+    await this.close();
+  }
+
+  /** Gives back what came too late. */
+  async close(): Promise<void> {
+    for (;;) {
+      this.startGranted();
+      if (this.releases.size === 0) return;
+      await this.ask();
+    }
+  }
+
+  private isOver(): boolean {
+    const hasMore = this.cases.remaining > 0 && !this.isLong();
+    return this.cases.inFlight === 0 && !hasMore && !this.isAsking && this.releases.size === 0;
+  }
+
+  private canAsk(): boolean {
+    if (this.isAsking) return false;
+    const refill = this.input.isCapped ? 1 : Math.max(1, Math.floor(this.width / REFILL_SHARE));
+    const isRefill = !this.isLong() && this.cases.canAsk(this.width, refill);
+    return this.mustAskAll || this.releases.size > 0 || isRefill;
+  }
+
+  /** One message per pool, one flight at a time: what comes up meanwhile goes with the next. */
+  private async ask(): Promise<void> {
+    this.isAsking = true;
+    try {
+      const fresh = this.isLong() ? new Map<string, Ticket[]>() : this.cases.askNext(this.width, Date.now());
+      const acquire = this.mustAskAll ? this.cases.askAgain() : fresh;
+      const { releases } = this;
+      this.mustAskAll = false;
+      this.releases = new Map();
+      const pools = new Set([...acquire.keys(), ...releases.keys()]);
+      await CancellationScope.nonCancellable(() =>
+        Promise.all(
+          [...pools].map((poolId) => this.send(poolId, acquire.get(poolId) ?? [], releases.get(poolId) ?? [])),
+        ),
+      );
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  private async send(poolId: string, acquire: Ticket[], release: Release[]): Promise<void> {
+    const { settled } = await requestAdmission({ poolId, acquire, release });
+    for (const holder of settled) this.cases.drop(holder);
+  }
+
+  private startGranted(): void {
+    const { start, unwanted } = this.cases.accept(this.inbox.splice(0));
+    if (start.length > 0) this.wasGranted = true;
+    for (const input of start) this.start(input);
+    for (const { holder, seq } of unwanted) this.release({ holder, seq });
+  }
+
+  private release(release: Release): void {
+    const poolId = this.poolOf.get(release.holder);
+    if (poolId === undefined) return;
+    this.releases.set(poolId, [...(this.releases.get(poolId) ?? []), release]);
+  }
+
+  private start(input: CaseInput): void {
+    inBackground(() => this.run(input));
+  }
+
+  /** One case, to its end; if it was terminated or failed, cleaned up after. */
+  private async run(input: CaseInput): Promise<void> {
+    const holder = caseWorkflowId(input.runId);
+    try {
+      await executeChild(caseWorkflow, {
+        ...caseStart(input, workflowInfo().taskTimeoutMs),
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      });
+    } catch (error) {
+      const isEarlier = error instanceof WorkflowExecutionAlreadyStartedError;
+      if (!isEarlier && !isCancellation(error)) await this.repair(input, holder);
+    } finally {
+      this.cases.ended(holder);
+    }
+  }
+
+  private async repair({ runId, kind }: CaseInput, holder: string): Promise<void> {
+    await CancellationScope.nonCancellable(() => reclaimRun({ runId, kind }));
+    this.release({ holder });
+  }
+
+  private withdrawTickets(): void {
+    for (const { release } of this.cases.withdrawAll()) this.release(release);
+  }
+
+  /** Heals lost messages and enforces the queue deadline, by one timer that runs while anything waits. */
+  private async keepAsking(): Promise<void> {
+    for (;;) {
+      await condition(() => this.cases.waiting > 0);
+      await sleep(Math.min(this.pace.nextMs(), this.cases.untilDeadlineMs(Date.now())));
+      if (this.wasGranted) this.pace.reset();
+      else this.mustAskAll = this.cases.waiting > 0;
+      this.wasGranted = false;
+      for (const late of this.cases.expire(Date.now())) await this.giveUp(late);
+    }
+  }
+
+  private async giveUp({ run, waitedMs }: { run: OpenRun; waitedMs: number }): Promise<void> {
+    const reason = `waited ${Math.round(waitedMs / 1_000)} s for a slot`;
+    await settleUnplaced({ runId: run.runId, end: { kind: 'errored', code: 'QUEUE_TIMEOUT', reason } });
+    this.release({ holder: caseWorkflowId(run.runId) });
+  }
+
+  /** Width that is no longer needed here opens the next window. */
+  private report(): void {
+    const { inFlight, remaining } = this.cases;
+    const { parent } = workflowInfo();
+    if (!parent || remaining > 0 || inFlight === 0 || this.reported - inFlight < this.input.reportStep) return;
+    this.reported = inFlight;
+    const root = getExternalWorkflowHandle(parent.workflowId);
+    inBackground(() => root.signal(windowDrained, { index: this.input.index, inFlight }));
+  }
+}

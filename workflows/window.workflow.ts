@@ -1,0 +1,56 @@
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ScorecardActivities } from '../activities/scorecard.activities.js';
+import { type Partition, unpackPartition } from '../policy/partition.js';
+import { localFirst } from './local-first.js';
+import type { WindowInput } from './messages.js';
+import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
+import { Window } from './window.js';
+
+const { listPartition } = proxyActivities<ScorecardActivities>(CONTROL);
+const { listPartition: listHere } = proxyLocalActivities<ScorecardActivities>(ONE_LOCAL_TRY);
+
+/** A window this long takes no new grants, lets its cases end and goes on in a new history. */
+const MAX_EVENTS = 4_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Runs the cases of one partition that have no outcome yet, a few at a time: asks for slots in bulk and starts cases
+ * that hold one. Lists them again after each pass, and ends when none is left: a case that could not be started,
+ * because an earlier incarnation of it had not ended yet, is met again in the next pass.
+ */
+export async function windowWorkflow(input: WindowInput): Promise<void> {
+  const window = new Window(input, isLong);
+  try {
+    for (let pauseMs = 0; !isLong(); pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS + pauseMs * 2)) {
+      const partition = await list(input);
+      if (partition.runs.length === 0) break;
+      if (pauseMs > 0) await sleep(pauseMs);
+      await window.pass(unpackPartition(input.scorecardId, partition), partition.queueDeadlineSec);
+    }
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => window.drain());
+    throw error;
+  }
+  await window.close();
+  if (isLong()) await continueAsNew<typeof windowWorkflow>({ ...input, width: window.width });
+}
+
+const isLong = (): boolean => {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return historyLength >= MAX_EVENTS || continueAsNewSuggested;
+};
+
+const list = ({ scorecardId, index }: WindowInput): Promise<Partition> =>
+  localFirst(
+    () => listHere({ scorecardId, index }),
+    () => listPartition({ scorecardId, index }),
+  );
