@@ -1,0 +1,97 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { z } from 'zod';
+import type { AttemptEnd } from '../contracts/attempt.js';
+import { PlatformError } from '../contracts/errors.js';
+import type { AttemptInput, CollectInput, DispatchResult, FinishInput, FinishResult, ReclaimInput, ShortResult } from './attempt.js';
+import type { AttemptFinisher, Patience } from './attempt-finisher.js';
+import type { AttemptRunner, Progress } from './attempt-runner.js';
+import { isCancelRequested, withHeartbeat } from './heartbeat.js';
+
+interface Deps {
+  runner: Pick<AttemptRunner, 'run' | 'resume' | 'abandon'>;
+  finisher: Pick<AttemptFinisher, 'finish' | 'reclaim'>;
+}
+
+/** How long a local try waits for a short job. */
+const SHORT_MS = 2_000;
+/** How long a cluster may be unreachable before the attempt counts as lost to it. */
+const UNREACHABLE_MS = 30 * 60_000;
+/** After this long the cluster has not confirmed a removal; a minute is left of the 10 the workflow gives. */
+const CLEANUP_MS = 9 * 60_000;
+
+export type AllocationActivities = ReturnType<typeof createAllocationActivities>;
+
+export function createAllocationActivities({ runner, finisher }: Deps) {
+  /** Follows until the end. The job is stopped only if the workflow asks; else another try goes on with it. */
+  const follow = async (
+    id: CollectInput,
+    work: (signal: AbortSignal, progress: Progress) => Promise<DispatchResult | undefined>,
+  ): Promise<DispatchResult> => {
+    const { cancellationSignal: signal, info } = Context.current();
+    const progress = newProgress(reachedBefore(info) ?? info.scheduledTimestampMs);
+    try {
+      const end = await withHeartbeat(() => progress, () => work(signal, progress));
+      if (end) return end;
+    } catch (error) {
+      if (!isCancelRequested(signal)) return endIfUnreachable(error, progress.reachedAt);
+    }
+    if (isCancelRequested(signal)) return runner.abandon(id);
+    throw handedOver();
+  };
+
+  return {
+    /**
+     * Brings a local job to its end if that takes at most 2 s: open the attempt or find it open, start the job or
+     * adopt it, follow. A longer one is left alone, for `dispatch`.
+     */
+    async tryShort(input: AttemptInput): Promise<ShortResult> {
+      const { cancellationSignal } = Context.current();
+      const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(SHORT_MS)]);
+      const end = await runner.run(input, signal, newProgress(Date.now()));
+      if (end) return end;
+      if (isCancelRequested(cancellationSignal)) return runner.abandon(input);
+      if (cancellationSignal.aborted) throw handedOver();
+      return { kind: 'running' };
+    },
+
+    /** The same, however long it takes, on any kind of runtime. */
+    dispatch: (input: AttemptInput): Promise<DispatchResult> =>
+      follow(input, (signal, progress) => runner.run(input, signal, progress)),
+
+    /** Fetches what following missed. */
+    collect: (input: CollectInput): Promise<DispatchResult> =>
+      follow(input, (signal, progress) => runner.resume(input, signal, progress)),
+
+    /** Settles, removes what the job left, and gives the slot back; or makes room for another attempt. */
+    finish: (input: FinishInput): Promise<FinishResult> => {
+      const { info } = Context.current();
+      const patience: Patience = Date.now() - info.scheduledTimestampMs < CLEANUP_MS ? 'try-again' : 'give-up';
+      return withHeartbeat(() => undefined, () => finisher.finish(input, patience));
+    },
+
+    /** Cleans up after a case whose workflow is gone. For local attempts it must run on their host. */
+    reclaim: (input: ReclaimInput): Promise<void> => withHeartbeat(() => undefined, () => finisher.reclaim(input)),
+  };
+}
+
+const newProgress = (reachedAt: number): Progress => ({ stdout: 0, stderr: 0, reachedAt });
+
+/** When an earlier try of this activity last heard of the cluster. */
+function reachedBefore({ heartbeatDetails }: { heartbeatDetails: unknown }): number | undefined {
+  return z.object({ reachedAt: z.number() }).safeParse(heartbeatDetails).data?.reachedAt;
+}
+
+function endIfUnreachable(error: unknown, reachedAt: number): AttemptEnd {
+  const isUnreachable = error instanceof PlatformError && error.code === 'CLUSTER_UNREACHABLE';
+  if (!isUnreachable || Date.now() - reachedAt < UNREACHABLE_MS) throw error;
+  return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message: `for 30 minutes: ${error.message}` } };
+}
+
+/** Fails this try at once, where the server would else wait for its heartbeat to stay away. */
+const handedOver = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: 'HandedOver',
+    message: 'this worker stops: another goes on with the attempt',
+    category: ApplicationFailureCategory.BENIGN,
+  });

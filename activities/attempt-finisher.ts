@@ -1,0 +1,135 @@
+import type { BackendResolver } from '../backends/resolver.js';
+import type { AttemptEnd } from '../contracts/attempt.js';
+import { errored, type Verdict, verdictOf } from '../policy/results.js';
+import { nextStep } from '../policy/retry.js';
+import type { Attempt } from '../store/attempt-row.js';
+import type { AttemptStore } from '../store/attempt.store.js';
+import type { RunJob, RunStore } from '../store/run.store.js';
+import type { AdmissionSender } from './admission-sender.js';
+import type { FinishInput, FinishResult, ReclaimInput } from './attempt.js';
+import { refOf } from './attempt-runner.js';
+import type { HostGuard } from './host-guard.js';
+import type { JobLoader } from './job-loader.js';
+
+export interface FinisherDeps {
+  backends: Pick<BackendResolver, 'forRuntime'>;
+  jobs: Pick<JobLoader, 'load' | 'forget'>;
+  runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
+  attempts: Pick<AttemptStore, 'read' | 'recordEnd' | 'settle' | 'closeForRetry' | 'close' | 'markCleanupPending'>;
+  sender: Pick<AdmissionSender, 'send'>;
+  host: Pick<HostGuard, 'standing'>;
+  /** The limits that jobs are given, for the words of a verdict. */
+  timers: { setupSec: number; graderSec: number };
+}
+
+/** What to do when the cluster does not confirm that the allocation is gone: try again, or leave it to the sweep. */
+export type Patience = 'try-again' | 'give-up';
+
+/** Settles an attempt and gives everything back. Every step can be repeated, from wherever a crash left it. */
+export class AttemptFinisher {
+  constructor(private readonly deps: FinisherDeps) {}
+
+  /**
+   * 1. the verdict; for infrastructure that broke, another attempt instead,
+   * 2. settle: one statement that holds only while this attempt is the run's open one; a stale worker changes nothing,
+   * 3. stop, and read back that nothing is left, 4. close the attempt, 5. release the slot.
+   * Before another attempt: stop, then one statement that closes this one and lets the run wait again, then release.
+   */
+  async finish(input: FinishInput, patience: Patience): Promise<FinishResult> {
+    const { runId, attempt: number, end } = input;
+    const [attempt, job] = await Promise.all([this.deps.attempts.read(runId, number), this.deps.jobs.load(runId)]);
+    const verdict = this.verdictOf(attempt, job, attempt?.end ?? end);
+    const retry = retryOf(verdict, number, job.infraRetries);
+    if (!attempt || attempt.closedAt !== undefined) return this.finishClosed(input, attempt, verdict, retry);
+    await this.deps.host.standing(input.kind, attempt.hostId);
+    if (!attempt.end) await this.deps.attempts.recordEnd(runId, number, end);
+    if (retry && (await this.makeRoom(input, attempt, job, patience))) return retry;
+
+    const isSettled = await this.deps.attempts.settle(runId, number, verdict);
+    if (await this.clean(attempt, job, patience)) {
+      await this.deps.attempts.close(runId, number);
+      await this.release(input, attempt);
+      this.deps.jobs.forget(runId);
+    }
+    const earlier = isSettled ? undefined : (await this.deps.runs.guards(runId))?.outcome;
+    return { kind: 'settled', outcome: earlier ?? verdict.outcome };
+  }
+
+  /**
+   * Cleans up after a case that is gone, and leaves the lease to the ledger. A record that was stored is still the
+   * verdict. The attempt to look at is the open one, or the one that settled the run and was not closed.
+   */
+  async reclaim({ runId, seq }: ReclaimInput): Promise<void> {
+    const { attempts, jobs, runs } = this.deps;
+    const guards = await runs.guards(runId);
+    const number = guards?.openAttempt ?? guards?.settledAttempt;
+    const attempt = number === undefined ? undefined : await attempts.read(runId, number);
+    if (!attempt || attempt.closedAt !== undefined || attempt.seq !== (seq ?? attempt.seq)) return;
+    const job = await jobs.load(runId);
+    await this.clean(attempt, job, 'try-again');
+    await attempts.settle(runId, attempt.attempt, this.verdictOfGone(attempt, job, guards?.isCancelRequested === true));
+    await attempts.close(runId, attempt.attempt);
+  }
+
+  private verdictOfGone(attempt: Attempt, job: RunJob, isCancelRequested: boolean): Verdict {
+    if (attempt.record) return this.verdictOf(attempt, job, { kind: 'record' });
+    if (isCancelRequested) return { outcome: 'cancelled' };
+    return errored('PLATFORM_TERMINATED', 'its workflow was terminated from outside');
+  }
+
+  /** An attempt that was never opened, or was closed before: what is left is to say so and to release. */
+  private async finishClosed(
+    input: FinishInput,
+    attempt: Attempt | undefined,
+    verdict: Verdict,
+    retry: Retry | undefined,
+  ): Promise<FinishResult> {
+    const { runs } = this.deps;
+    const isSettled = !retry && (await runs.settleUnplaced(input.runId, verdict));
+    await this.release(input, attempt);
+    const earlier = isSettled ? undefined : (await runs.guards(input.runId))?.outcome;
+    if (retry && !earlier) return retry;
+    return { kind: 'settled', outcome: earlier ?? verdict.outcome };
+  }
+
+  /** Ends the attempt so that another can follow; false if this run is not to have another. */
+  private async makeRoom(input: FinishInput, attempt: Attempt, job: RunJob, patience: Patience): Promise<boolean> {
+    if (!(await this.clean(attempt, job, patience))) return false;
+    if (!(await this.deps.attempts.closeForRetry(input.runId, input.attempt))) return false;
+    await this.release(input, attempt);
+    return true;
+  }
+
+  /** False if the cluster would not confirm that the allocation is gone: it keeps its slot, and the sweep goes on. */
+  private async clean(attempt: Attempt, { runtime }: RunJob, patience: Patience): Promise<boolean> {
+    if ((await this.deps.host.standing(runtime.kind, attempt.hostId)) === 'replaced') return true;
+    try {
+      await this.deps.backends.forRuntime(runtime).stop(refOf(attempt));
+      return true;
+    } catch (error) {
+      if (patience === 'try-again') throw error;
+      await this.deps.attempts.markCleanupPending(attempt.runId, attempt.attempt);
+      return false;
+    }
+  }
+
+  private verdictOf(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Verdict {
+    const { resources, graders, timeoutSec } = job.case;
+    const memoryMb = resources?.memoryMb ?? job.harness.resources?.memoryMb;
+    return verdictOf({ graders, timeoutSec, end, record: attempt?.record, memoryMb, ...this.deps.timers });
+  }
+
+  /** An attempt that was adopted may hold an earlier lease than the grant it was adopted with. */
+  private async release({ poolId, holder, seq }: FinishInput, attempt: Attempt | undefined): Promise<void> {
+    const leases = new Set([seq, attempt?.seq ?? seq]);
+    await this.deps.sender.send(poolId, { acquire: [], release: [...leases].map((lease) => ({ holder, seq: lease })) });
+  }
+}
+
+type Retry = Extract<FinishResult, { kind: 'retry' }>;
+
+function retryOf(verdict: Verdict, attempt: number, infraRetries: number): Retry | undefined {
+  const step = nextStep(verdict, attempt, infraRetries);
+  if (step.kind !== 'retry' || verdict.outcome !== 'errored') return undefined;
+  return { kind: 'retry', code: verdict.errorCode, delayMs: step.delayMs };
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import type { AllocationRef, Backend, LogStream } from '../backends/backend.js';
+import type { BackendResolver } from '../backends/resolver.js';
+import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
+import type { JobSettings } from '../policy/job-payload.js';
+import { allocationName } from '../policy/naming.js';
+import type { Attempt } from '../store/attempt-row.js';
+import type { AttemptStore } from '../store/attempt.store.js';
+import type { LogStore } from '../store/log.store.js';
+import type { AttemptInput, CollectInput, DispatchResult } from './attempt.js';
+import type { HostGuard } from './host-guard.js';
+import { buildJob } from './job-builder.js';
+import type { JobLoader } from './job-loader.js';
+import { LogKeeper } from './log-keeper.js';
+
+export interface RunnerDeps {
+  backends: Pick<BackendResolver, 'forRuntime'>;
+  jobs: Pick<JobLoader, 'load'>;
+  settings: JobSettings;
+  attempts: Pick<AttemptStore, 'open' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
+  logs: Pick<LogStore, 'append' | 'kept'>;
+  host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
+  deployment: string;
+  /** Kept of each stream of an attempt. */
+  logBytes: number;
+}
+
+type Offsets = Record<LogStream, number>;
+
+/** Where following is: offsets in what the job wrote, and when the cluster was last heard of, epoch ms. */
+export interface Progress extends Offsets {
+  reachedAt: number;
+}
+
+const NOTHING_KEPT: Offsets = { stdout: 0, stderr: 0 };
+
+const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({ kind: 'failed', failure: { code, message } });
+
+const replaced = ({ allocation, hostId }: Attempt): AttemptEnd =>
+  failed('NODE_LOST', `${allocation} ran on ${hostId ?? 'a host'}, which no longer serves local runtimes`);
+
+/** Brings one attempt from its grant to its end, from wherever an earlier try left it. */
+export class AttemptRunner {
+  constructor(private readonly deps: RunnerDeps) {}
+
+  /**
+   * Each step can be repeated, and a crash between any two leaves something that the next try finds:
+   * 1. the fence: the attempt and the allocation's name are recorded before a cluster sees them,
+   * 2. submit or adopt, 3. note that the cluster confirmed it, 4. follow until the record or the end, and store it.
+   * Nothing is returned if `signal` aborts before the end; the job is left alone.
+   */
+  async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
+    const { attempts, host, jobs, backends } = this.deps;
+    const opened = await this.open(input);
+    if (opened.kind === 'refused') return opened;
+    const { attempt } = opened;
+    if ((await host.standing(input.kind, attempt.hostId)) === 'replaced') return this.ended(input, replaced(attempt));
+    if (attempt.end) return attempt.end;
+
+    const run = await jobs.load(input.runId);
+    const job = buildJob(run, input, this.deps.settings);
+    const backend = backends.forRuntime(run.runtime);
+    const allocation = refOf(attempt);
+    const submitted = await backend.submit(job, allocation);
+    if (submitted === 'lost') return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
+    if (submitted === 'taken') {
+      return this.ended(input, failed('NAME_TAKEN', `the cluster has a ${allocation.name} that is not ours`));
+    }
+    if (!(await attempts.confirmSubmitted(input.runId, input.attempt, await backend.provenance(allocation)))) {
+      // Closed while it was being created: whoever closed it has looked already, and will not look again.
+      await backend.stop(allocation);
+      return { kind: 'refused', refusal: { reason: 'settled' } };
+    }
+    const from = opened.kind === 'opened' ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
+    return this.follow(input, backend, { allocation, from, signal }, progress);
+  }
+
+  /** Goes on following an attempt that exists. */
+  async resume({ runId, attempt: number }: CollectInput, signal: AbortSignal, progress: Progress): Promise<AttemptEnd | undefined> {
+    const attempt = await this.deps.attempts.read(runId, number);
+    if (!attempt) return failed('ALLOCATION_LOST', `attempt ${number} of ${runId} was never opened`);
+    if (attempt.end) return attempt.end;
+    const { runtime } = await this.deps.jobs.load(runId);
+    if ((await this.deps.host.standing(runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
+    const from = await this.deps.logs.kept(runId, number);
+    const backend = this.deps.backends.forRuntime(runtime);
+    return this.follow({ runId, attempt: number }, backend, { allocation: refOf(attempt), from, signal }, progress);
+  }
+
+  /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */
+  async abandon({ runId, attempt: number }: CollectInput): Promise<AttemptEnd> {
+    const { attempts, jobs, host, backends } = this.deps;
+    const attempt = await attempts.read(runId, number);
+    if (!attempt) return { kind: 'cancelled' };
+    if (attempt.end) return attempt.end;
+    const { runtime } = await jobs.load(runId);
+    if ((await host.standing(runtime.kind, attempt.hostId)) === 'here') {
+      // What does not end now is stopped again, and looked for, when the attempt is finished.
+      await backends.forRuntime(runtime).stop(refOf(attempt)).catch(() => undefined);
+    }
+    return this.ended({ runId, attempt: number }, { kind: 'cancelled' });
+  }
+
+  private open({ kind, ...input }: AttemptInput) {
+    return this.deps.attempts.open({
+      ...input,
+      allocation: allocationName(this.deps.deployment, input.runId, input.attempt),
+      nonce: randomBytes(16).toString('hex'),
+      hostId: this.deps.host.hostIdFor(kind),
+    });
+  }
+
+  private async follow(
+    id: CollectInput,
+    backend: Backend,
+    { allocation, ...watch }: { allocation: AllocationRef; from: Offsets; signal: AbortSignal },
+    progress: Progress,
+  ): Promise<AttemptEnd | undefined> {
+    const keeper = new LogKeeper({ logs: this.deps.logs, ...id, limitBytes: this.deps.logBytes });
+    try {
+      for await (const event of backend.watch(allocation, watch)) {
+        progress.reachedAt = Date.now();
+        if (event.kind === 'log') {
+          progress[event.stream] = event.at + event.bytes.length;
+          await keeper.take(event.stream, event.at, event.bytes);
+          continue;
+        }
+        await keeper.end();
+        if (event.kind !== 'record') return await this.ended(id, event);
+        await this.deps.attempts.recordEnd(id.runId, id.attempt, { kind: 'record' }, event.record);
+        return { kind: 'record' };
+      }
+    } finally {
+      await keeper.flush();
+    }
+    return undefined;
+  }
+
+  private async ended({ runId, attempt }: CollectInput, end: AttemptEnd): Promise<AttemptEnd> {
+    await this.deps.attempts.recordEnd(runId, attempt, end);
+    return end;
+  }
+}
+
+export function refOf({ allocation, nonce, submittedAt }: Attempt): AllocationRef {
+  return { name: allocation, nonce, ...(submittedAt !== undefined && { submittedAt }) };
+}

@@ -1,0 +1,38 @@
+import type { AttemptEnd, FenceRefusal, RunErrorCode } from '../contracts/attempt.js';
+import type { Outcome } from '../contracts/run.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
+
+/** One attempt under the grant it was opened with. */
+export interface AttemptInput {
+  runId: string;
+  /** From 1. */
+  attempt: number;
+  poolId: string;
+  kind: RuntimeKind;
+  holder: string;
+  seq: number;
+  epoch: number;
+}
+
+export interface FinishInput extends Omit<AttemptInput, 'epoch'> {
+  end: AttemptEnd;
+}
+
+export interface CollectInput {
+  runId: string;
+  attempt: number;
+}
+
+export interface ReclaimInput {
+  runId: string;
+  /** The lease to be freed. Absent: whatever the run still holds. */
+  seq?: number;
+}
+
+export type DispatchResult = AttemptEnd | { kind: 'refused'; refusal: FenceRefusal };
+
+/** `running`: it takes longer than a local try may; `dispatch` goes on with it. */
+export type ShortResult = DispatchResult | { kind: 'running' };
+
+/** `settled`: the run has its outcome, of this attempt or of what came before. `retry`: the slot is given back. */
+export type FinishResult = { kind: 'settled'; outcome: Outcome } | { kind: 'retry'; code: RunErrorCode; delayMs: number };

@@ -1,0 +1,17 @@
+import type { Job } from '../backends/backend.js';
+import { effectiveResources, imageOf } from '../policy/demand.js';
+import { type JobSettings, jobPayload } from '../policy/job-payload.js';
+import type { RunJob } from '../store/run.store.js';
+import type { CollectInput } from './attempt.js';
+
+/** What a backend is asked to run for an attempt. */
+export function buildJob(run: RunJob, { runId, attempt }: CollectInput, settings: JobSettings): Job {
+  const { case: evalCase, harness, params, runtime, workspaceId } = run;
+  const { cpu: cpuMillicores, memoryMb, gpu } = effectiveResources(evalCase, harness, runtime);
+  return {
+    payload: jobPayload({ runId, case: evalCase, harness, params }, settings),
+    image: imageOf(evalCase, harness, runtime),
+    resources: { cpuMillicores, memoryMb, gpu },
+    owner: { workspaceId, runId, attempt },
+  };
+}

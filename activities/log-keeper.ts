@@ -1,0 +1,121 @@
+import type { LogStream } from '../backends/backend.js';
+import type { LogChunk, LogStore } from '../store/log.store.js';
+import { TailRing } from './tail-ring.js';
+
+/** A piece this large is stored at once; smaller ones are collected for a while. */
+const CHUNK_BYTES = 64 * 1_024;
+const COLLECT_MS = 500;
+/** Of what is kept of a stream, this part is its beginning. */
+const HEAD_SHARE = 0.8;
+/** Most of one row. */
+const TAIL_CHUNK_BYTES = 512 * 1_024;
+
+interface Target {
+  logs: Pick<LogStore, 'append'>;
+  runId: string;
+  attempt: number;
+  /** What is kept of each stream. */
+  limitBytes: number;
+}
+
+/**
+ * Stores what a job prints: its beginning while it runs, its last part at the end. What lies between is cut, which
+ * shows as a gap between offsets. Takes memory for one chunk and the last part, however much is printed.
+ */
+export class LogKeeper {
+  private readonly streams: Record<LogStream, StreamKeeper>;
+  private timer: NodeJS.Timeout | undefined;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly target: Target) {
+    const headBytes = Math.floor(target.limitBytes * HEAD_SHARE);
+    const tailBytes = target.limitBytes - headBytes;
+    this.streams = {
+      stdout: new StreamKeeper('stdout', headBytes, tailBytes),
+      stderr: new StreamKeeper('stderr', headBytes, tailBytes),
+    };
+  }
+
+  /** Copies the bytes. Waits for the store when a chunk is full, which slows the reader down to its pace. */
+  async take(stream: LogStream, at: number, bytes: Uint8Array): Promise<void> {
+    const keeper = this.streams[stream];
+    keeper.take(at, bytes);
+    if (keeper.pendingBytes >= CHUNK_BYTES) await this.flush();
+    else if (keeper.pendingBytes > 0) this.timer ??= setTimeout(() => this.flushLater(), COLLECT_MS);
+  }
+
+  /** Stores what is collected, and no last part: following may go on. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.write((keeper) => keeper.drain());
+  }
+
+  /** Stores everything; nothing may follow. */
+  async end(): Promise<void> {
+    await this.flush();
+    await this.write((keeper) => keeper.drainTail());
+  }
+
+  private flushLater(): void {
+    // Its failure is met by the next write, which waits for this one.
+    this.flush().catch(() => undefined);
+  }
+
+  private async write(pick: (keeper: StreamKeeper) => LogChunk[]): Promise<void> {
+    const { logs, runId, attempt } = this.target;
+    this.writing = this.writing.then(async () => {
+      const chunks = Object.values(this.streams).flatMap(pick);
+      if (chunks.length > 0) await logs.append(runId, attempt, chunks);
+    });
+    await this.writing;
+  }
+}
+
+/** One stream: what waits to be stored, and its last part once the beginning is full. */
+class StreamKeeper {
+  private pending: Buffer[] = [];
+  private pendingAt = 0;
+  private tail: TailRing | undefined;
+  pendingBytes = 0;
+
+  constructor(
+    private readonly stream: LogStream,
+    private readonly headBytes: number,
+    private readonly tailBytes: number,
+  ) {}
+
+  take(at: number, bytes: Uint8Array): void {
+    const room = Math.max(0, this.headBytes - at);
+    if (room > 0) {
+      const head = Buffer.from(bytes.subarray(0, room));
+      if (this.pendingBytes === 0) this.pendingAt = at;
+      this.pending.push(head);
+      this.pendingBytes += head.length;
+    }
+    if (bytes.length > room) {
+      this.tail ??= new TailRing(this.tailBytes);
+      this.tail.push(at + room, bytes.subarray(room));
+    }
+  }
+
+  drain(): LogChunk[] {
+    if (this.pendingBytes === 0) return [];
+    const chunk = { stream: this.stream, at: this.pendingAt, bytes: Buffer.concat(this.pending) };
+    this.pending = [];
+    this.pendingBytes = 0;
+    return [chunk];
+  }
+
+  drainTail(): LogChunk[] {
+    const { tail, stream } = this;
+    this.tail = undefined;
+    if (!tail) return [];
+    const { at, bytes } = tail.contents();
+    const chunks: LogChunk[] = [];
+    for (let start = 0; start < bytes.length; start += TAIL_CHUNK_BYTES) {
+      chunks.push({ stream, at: at + start, bytes: bytes.subarray(start, start + TAIL_CHUNK_BYTES) });
+    }
+    return chunks;
+  }
+}

@@ -1,0 +1,56 @@
+import type { AttemptFailure } from '../contracts/attempt.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
+import type { JobRecord } from '../policy/record.js';
+
+/** Name of the cluster object that runs one attempt, known before it exists. */
+export interface AllocationRef {
+  /** Deterministic and unique: deployment, run and attempt. */
+  name: string;
+  /** The secret that a genuine result record of this attempt carries. */
+  nonce: string;
+  /** When the cluster confirmed the allocation, epoch ms. Absent: it was never confirmed. */
+  submittedAt?: number;
+}
+
+/** What a backend is asked to run for a case. */
+export interface Job {
+  /** Everything the wrapper reads, by flat file name, the wrapper included. */
+  payload: ReadonlyMap<string, Uint8Array>;
+  image?: string;
+  resources: { cpuMillicores?: number; memoryMb?: number; gpu?: number };
+  /** Labels for people and for sweeps. */
+  owner: { workspaceId: string; runId: string; attempt: number };
+}
+
+export type LogStream = 'stdout' | 'stderr';
+
+/** What is learnt while an allocation is watched. */
+export type AllocationEvent =
+  /** Plain output: `at` is the offset of its first byte in what the job wrote. */
+  | { kind: 'log'; stream: LogStream; at: number; bytes: Uint8Array }
+  | { kind: 'record'; record: JobRecord }
+  /** Ended normally by the orchestrator's word, its log complete, without a record. */
+  | { kind: 'silent'; detail: string }
+  | { kind: 'failed'; failure: AttemptFailure };
+
+export interface Watch {
+  /** Where following goes on: offsets up to which the output is already kept. */
+  from: Record<LogStream, number>;
+  signal: AbortSignal;
+}
+
+/** Code that speaks to one cluster kind. Every verb can be repeated. */
+export interface Backend {
+  readonly kind: RuntimeKind;
+  /**
+   * Creates the allocation, or adopts the one of that name if it is ours.
+   * `lost`: it was confirmed before and is now provably absent. Throws on unknown: a failed read never leads to a create.
+   */
+  submit(job: Job, allocation: AllocationRef): Promise<'created' | 'adopted' | 'lost' | 'taken'>;
+  /** Follows until the record or the end, which is its last event; ends without one only if `signal` aborts. */
+  watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent>;
+  /** Removes the allocation and reads back that nothing of it is left. Succeeds for what never existed. */
+  stop(allocation: AllocationRef): Promise<void>;
+  /** What is known of where it ran: host, node, image, what was enforced. */
+  provenance(allocation: AllocationRef): Promise<Record<string, unknown>>;
+}

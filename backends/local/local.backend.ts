@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { PlatformError } from '../../contracts/errors.js';
+import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../backend.js';
+import { reasonOf } from './local.errors.js';
+import { followJob } from './local.follow.js';
+import type { LocalHost } from './local.host.js';
+import { WrapperLife } from './local.life.js';
+import { ProcessTable } from './local.process.js';
+import { type HostEnvironment, type StartedWrapper, spawnWrapper } from './local.spawn.js';
+import { createJobDir, isOfBoot, jobPaths, removeJobDir } from './local.state.js';
+import { killJob } from './local.stop.js';
+
+export interface LocalOptions {
+  /** The operator allows workspaces to run processes on this machine. */
+  isAllowed: boolean;
+  stateDir: string;
+  host: LocalHost;
+  environment: HostEnvironment;
+  /** Between TERM and KILL. */
+  graceMs: number;
+}
+
+/** Runs jobs as processes of the worker's machine. Any worker process of that machine can go on with any job. */
+export class LocalBackend implements Backend {
+  readonly kind = 'local';
+  private readonly processes = new ProcessTable();
+  private readonly started = new Map<string, StartedWrapper>();
+
+  constructor(private readonly options: LocalOptions) {}
+
+  async submit(job: Job, allocation: AllocationRef): Promise<'created' | 'adopted' | 'lost' | 'taken'> {
+    this.refuseIfNotAllowed();
+    const { stateDir, host, environment } = this.options;
+    const paths = jobPaths(stateDir, allocation.name);
+    try {
+      if (!existsSync(paths.dir) && allocation.submittedAt !== undefined) return 'lost';
+      if (existsSync(paths.boot) && !existsSync(paths.claim) && !isOfBoot(paths, host.bootId)) await removeJobDir(paths);
+      const made = createJobDir(paths, job.payload, host.bootId);
+      // The claim is made by the wrapper, once: starting another one where none is seen yet cannot start the job twice.
+      if (!existsSync(paths.claim)) this.started.set(allocation.name, await spawnWrapper(paths, allocation, environment));
+      return made === 'created' ? 'created' : 'adopted';
+    } catch (error) {
+      if (error instanceof PlatformError) throw error;
+      throw new PlatformError('CLUSTER_UNREACHABLE', `this host cannot start ${allocation.name}: ${reasonOf(error)}`, {}, { cause: error });
+    }
+  }
+
+  watch({ name, nonce }: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent> {
+    const { stateDir, host } = this.options;
+    const { processes } = this;
+    const paths = jobPaths(stateDir, name);
+    const life = new WrapperLife({ name, paths, bootId: host.bootId, processes, started: this.started.get(name) });
+    return followJob({ paths, nonce, life, ...watch });
+  }
+
+  async stop({ name }: AllocationRef): Promise<void> {
+    const paths = jobPaths(this.options.stateDir, name);
+    await killJob(paths, name, this.processes, this.options.graceMs);
+    await removeJobDir(paths);
+    this.started.delete(name);
+  }
+
+  async provenance(_allocation: AllocationRef): Promise<Record<string, unknown>> {
+    const { id, name, platform } = this.options.host;
+    return { host: id, node: name, platform, enforced: { cpu: false, memoryMb: false } };
+  }
+
+  private refuseIfNotAllowed(): void {
+    if (this.options.isAllowed) return;
+    throw new PlatformError(
+      'CAPABILITY_MISSING',
+      'this worker may not run jobs as local processes: its operator has not set EVERDICT_ALLOW_LOCAL_RUNTIMES=1',
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import type { AttemptFailure } from '../../contracts/attempt.js';
+import type { AllocationEvent } from '../backend.js';
+import { pause } from './local.pause.js';
+import { isAlive, type ProcessId, type ProcessTable } from './local.process.js';
+import type { StartedWrapper } from './local.spawn.js';
+import { isOfBoot, type JobPaths, readWrapper } from './local.state.js';
+
+/** How long a wrapper that another worker started may take to claim its directory and say who it is. */
+const CLAIM_WAIT_MS = 5_000;
+/** How long the helpers of a wrapper that was killed may take to write what they hold. */
+const DRAIN_WAIT_MS = 500;
+const DRAIN_PAUSE_MS = 25;
+
+interface Job {
+  name: string;
+  paths: JobPaths;
+  bootId: string;
+  processes: ProcessTable;
+  /** Absent if another process started the wrapper. */
+  started: StartedWrapper | undefined;
+}
+
+/** Whether a job's wrapper still runs, and what its end means. */
+export class WrapperLife {
+  private readonly since = performance.now();
+  private wrapper: ProcessId | undefined;
+
+  constructor(private readonly job: Job) {}
+
+  async isRunning(): Promise<boolean> {
+    const { name, paths, bootId, processes, started } = this.job;
+    if (!isOfBoot(paths, bootId)) return false;
+    // Kept, as a job may delete the file.
+    this.wrapper ??= readWrapper(paths);
+    if (this.wrapper) return isAlive(this.wrapper);
+    if (started && started.end === undefined) return true;
+    // Ours may have ended because another worker's has claimed the directory, and is about to say who it is.
+    if (started && !existsSync(paths.claim)) return false;
+    return performance.now() - this.since < CLAIM_WAIT_MS || (await processes.of(name, undefined)).length > 0;
+  }
+
+  /** Waits, within bounds, until nobody is left who writes for a wrapper that has ended. */
+  async drained(signal: AbortSignal): Promise<void> {
+    const { name, processes } = this.job;
+    const until = performance.now() + DRAIN_WAIT_MS;
+    while (performance.now() < until && (await processes.of(name, this.wrapper)).length > 0) {
+      await pause(DRAIN_PAUSE_MS, signal);
+    }
+  }
+
+  /** What an end without a record means. */
+  end(): AllocationEvent {
+    const { name, paths, bootId, started } = this.job;
+    const failed = (failure: AttemptFailure): AllocationEvent => ({ kind: 'failed', failure });
+    if (!existsSync(paths.dir)) return failed(this.lost());
+    if (!isOfBoot(paths, bootId)) {
+      return failed({ code: 'NODE_LOST', message: `the host was restarted while ${name} ran` });
+    }
+    const isOwn = !this.wrapper || this.wrapper.pid === started?.pid;
+    const how = (isOwn && started?.end) || 'is gone';
+    if (!existsSync(paths.claim) && !this.wrapper) {
+      return failed({ code: 'PLATFORM_ERROR', message: `the wrapper of ${name} ${how} before it started anything` });
+    }
+    return { kind: 'silent', detail: `the job's wrapper ${how}` };
+  }
+
+  lost(): AttemptFailure {
+    return { code: 'ALLOCATION_LOST', message: `the state directory of ${this.job.name} is gone` };
+  }
+}
