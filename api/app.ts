@@ -1,0 +1,34 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { appModule } from './app.module.js';
+import { createAdapter } from './common/adapter.js';
+import type { CommonParts } from './common/common.module.js';
+import { FrameworkLog, type Log } from './common/log.js';
+import { isLoopback } from './common/loopback.js';
+import { ProblemFilter } from './common/problem.filter.js';
+import { SchemaPipe } from './common/schema.pipe.js';
+
+interface Parts extends CommonParts {
+  log: Log;
+}
+
+/** The HTTP application, not listening yet. */
+export async function createApp(parts: Parts): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(appModule(parts), createAdapter(parts.log), {
+    logger: new FrameworkLog(parts.log),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalPipes(new SchemaPipe());
+  app.useGlobalFilters(new ProblemFilter(parts.log));
+  await app.init();
+  return app;
+}
+
+/** Without authentication nobody but this machine may reach it. */
+export function refuseForeignHost(host: string): void {
+  if (isLoopback(host)) return;
+  throw new Error(
+    `EVERDICT_HOST is ${host}, but without access control the API binds to loopback only: use 127.0.0.1, ::1 or localhost`,
+  );
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { PlatformError } from '../../contracts/errors.js';
+
+/** Largest body of a request, bytes. */
+export const BODY_LIMIT = 10 * 1024 * 1024;
+
+/** A body of one JSON value a line, not parsed yet. */
+export class JsonLines {
+  constructor(readonly text: string) {}
+}
+
+export const JSON_LINES_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json-lines', 'text/plain'];
+
+/** Bodies are JSON, or lines of it. Parsing keeps every key, `__proto__` too, so that validation can name it. */
+export function addBodyParsers(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, parseJson);
+  server.addContentTypeParser(JSON_LINES_TYPES, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, parseLines);
+  server.addContentTypeParser('*', (request, _payload, done) => {
+    const type = request.headers['content-type'] ?? 'no content type';
+    const message = `${type} is not taken: send application/json, or a dataset as application/x-ndjson`;
+    done(new PlatformError('UNSUPPORTED_MEDIA_TYPE', message));
+  });
+}
+
+async function parseJson(_request: FastifyRequest, body: Buffer | string): Promise<unknown> {
+  if (body.length === 0) return undefined;
+  const text = decodeUtf8(body);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformedJson(text, error);
+  }
+}
+
+async function parseLines(_request: FastifyRequest, body: Buffer | string): Promise<JsonLines> {
+  return new JsonLines(decodeUtf8(body));
+}
+
+function decodeUtf8(body: Buffer | string): string {
+  try {
+    return typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new PlatformError('BAD_REQUEST', 'the body is not valid UTF-8', {}, { cause });
+  }
+}
+
+function malformedJson(text: string, cause: unknown): PlatformError {
+  const why = jsonFault(text, cause);
+  const errors = [{ path: '', message: why }];
+  return new PlatformError('BAD_REQUEST', `the body is not valid JSON: ${why}`, { errors }, { cause });
+}
+
+/** What `JSON.parse` did not like and where, without repeating the text, which begins in line `firstLine`. */
+export function jsonFault(text: string, error: unknown, firstLine = 1): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const what = message.replace(/,? *(in JSON )?at position.*$/s, '').replace(/, ?(\.\.\.)?".*$/s, '');
+  const before = text.slice(0, faultPosition(text));
+  return `${what} at line ${before.split('\n').length + firstLine - 1}, column ${before.length - before.lastIndexOf('\n')}`;
+}
+
+/** Offset of the first character that no JSON text could have there: the length of the longest prefix that is not wrong yet. */
+function faultPosition(text: string): number {
+  let [fine, wrong] = [0, text.length + 1];
+  while (wrong - fine > 1) {
+    const middle = (fine + wrong) >> 1;
+    if (isUnfinished(text.slice(0, middle))) fine = middle;
+    else wrong = middle;
+  }
+  return fine;
+}
+
+function isUnfinished(prefix: string): boolean {
+  try {
+    JSON.parse(prefix);
+    return true;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    const position = /at position (\d+)/.exec(message)?.[1];
+    return position === undefined ? /Unexpected end|Unterminated/.test(message) : Number(position) >= prefix.length;
+  }
+}

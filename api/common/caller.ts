@@ -1,0 +1,11 @@
+import { createParamDecorator } from '@nestjs/common';
+
+/** On whose behalf a request acts. */
+export interface Principal {
+  workspace: string;
+}
+
+/** There is one workspace, for everyone who can reach the loopback interface. */
+const EVERYONE: Principal = { workspace: 'default' };
+
+export const Caller = createParamDecorator((): Principal => EVERYONE);

@@ -1,0 +1,53 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Env } from '../../config/env.js';
+import { SecretStore } from '../../secrets/secret.store.js';
+import { AttemptStore } from '../../store/attempt.store.js';
+import { DatasetStore } from '../../store/dataset.store.js';
+import { HarnessStore } from '../../store/harness.store.js';
+import { IdempotencyStore } from '../../store/idempotency.store.js';
+import { LogStore } from '../../store/log.store.js';
+import { PoolStore } from '../../store/pool.store.js';
+import { RunStore } from '../../store/run.store.js';
+import { RuntimeStore } from '../../store/runtime.store.js';
+import { ScorecardStore } from '../../store/scorecard.store.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { Operator } from './operator.js';
+import { ReferencesService } from './references.service.js';
+import { WorkflowClient } from './workflow.client.js';
+
+const STORES = [
+  AttemptStore,
+  DatasetStore,
+  HarnessStore,
+  IdempotencyStore,
+  LogStore,
+  PoolStore,
+  RunStore,
+  RuntimeStore,
+  ScorecardStore,
+  SecretStore,
+];
+
+/** What the process owns and hands in. */
+export interface CommonParts {
+  env: Env;
+  dataSource: DataSource;
+  workflows: WorkflowClient;
+}
+
+@Module({})
+class CommonModule {}
+
+/** What every resource uses. */
+export function commonModule({ env, dataSource, workflows }: CommonParts): DynamicModule {
+  const providers = [
+    { provide: DataSource, useValue: dataSource },
+    { provide: WorkflowClient, useValue: workflows },
+    { provide: Operator, useValue: new Operator(env) },
+    ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
+    IdempotencyService,
+    ReferencesService,
+  ];
+  return { module: CommonModule, global: true, providers, exports: providers };
+}

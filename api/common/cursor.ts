@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { PlatformError } from '../../contracts/errors.js';
+
+/** A page of a list: `next` is an opaque cursor, absent-as-null on the last page. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ items: z.array(item), next: z.string().nullable() });
+}
+
+export interface Page<Item> {
+  items: Item[];
+  next: string | null;
+}
+
+/** Query of every list; lists with filters extend it. */
+export const ListQuery = z.strictObject({
+  cursor: z.string().max(1_000).optional().describe('`next` of the page before'),
+  limit: z.coerce.number().int().min(1).max(500).default(100).describe('Items on one page'),
+});
+export type ListQuery = z.infer<typeof ListQuery>;
+
+export function encodeCursor(position: unknown): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+export function decodeCursor<Schema extends z.ZodType>(
+  schema: Schema,
+  cursor: string | undefined,
+): z.infer<Schema> | undefined {
+  if (cursor === undefined) return undefined;
+  const position = schema.safeParse(parse(Buffer.from(cursor, 'base64url').toString()));
+  if (position.success) return position.data;
+  const message = 'is not a cursor of this list: pass `next` of the page before, unchanged';
+  throw new PlatformError('BAD_REQUEST', `cursor ${message}`, { errors: [{ path: 'cursor', message }] });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a page of `limit` items out of rows that were read with one more than that. */
+export function toPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+  position: (row: Row) => unknown,
+): Page<Item> {
+  const kept = rows.slice(0, limit);
+  const last = kept.at(-1);
+  const next = rows.length > limit && last !== undefined ? encodeCursor(position(last)) : null;
+  return { items: kept.map(toItem), next };
+}
+
+/** Pages through a list that is short enough to be read as a whole: registered specs, in the order of their keys. */
+export function pageOfAll<Row extends { spec: { id: string }; pk: number }, Item>(
+  rows: readonly Row[],
+  { cursor, limit }: ListQuery,
+  toItem: (row: Row) => Item,
+): Page<Item> {
+  const after = decodeCursor(z.tuple([z.string(), z.int()]), cursor);
+  const start = after === undefined ? 0 : rows.findIndex(({ spec, pk }) => isAfter([spec.id, pk], after));
+  const rest = start < 0 ? [] : rows.slice(start, start + limit + 1);
+  return toPage(rest, limit, toItem, ({ spec, pk }) => [spec.id, pk]);
+}
+
+const isAfter = ([id, pk]: [string, number], [lastId, lastPk]: [string, number]): boolean =>
+  id > lastId || (id === lastId && pk > lastPk);

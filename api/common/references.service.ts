@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { PlatformError } from '../../contracts/errors.js';
+import { fieldPath } from '../../contracts/field-path.js';
+import type { HarnessSpec, Params } from '../../contracts/harness.js';
+import { nearest } from '../../contracts/nearest.js';
+import { operatorFaults } from '../../policy/capabilities.js';
+import { SecretStore } from '../../secrets/secret.store.js';
+import { DatasetStore, type RegisteredDataset } from '../../store/dataset.store.js';
+import { HarnessStore, type RegisteredHarness } from '../../store/harness.store.js';
+import { PoolStore } from '../../store/pool.store.js';
+import { RuntimeStore } from '../../store/runtime.store.js';
+import type { Site } from './case-gate.js';
+import { Operator } from './operator.js';
+import { notFound } from './registration.js';
+import { invalid } from './schema.pipe.js';
+
+/** Finds what a submit refers to, or refuses naming it, and checks what can be checked without looking at a case. */
+@Injectable()
+export class ReferencesService {
+  constructor(
+    private readonly datasets: DatasetStore,
+    private readonly harnesses: HarnessStore,
+    private readonly runtimes: RuntimeStore,
+    private readonly pools: PoolStore,
+    private readonly secrets: SecretStore,
+    private readonly operator: Operator,
+  ) {}
+
+  async dataset(workspace: string, ref: string): Promise<RegisteredDataset> {
+    const found = await this.datasets.find(workspace, ref);
+    if (found) return found;
+    const latest = await this.datasets.find(workspace, idOf(ref));
+    throw notFound('dataset', withLatest(ref, latest?.version));
+  }
+
+  /** A harness this platform can run, with every secret it names and no parameter it does not know. */
+  async harness(workspace: string, ref: string, params: Params = {}): Promise<RegisteredHarness> {
+    const found = await this.harnesses.find(workspace, ref);
+    if (!found) {
+      const latest = await this.harnesses.find(workspace, idOf(ref));
+      throw notFound('harness', withLatest(ref, latest?.spec.version));
+    }
+    refuseUnbuilt(found.spec);
+    refuseUnknownParams(found.spec, params);
+    await this.refuseMissingSecrets(workspace, found.spec);
+    return found;
+  }
+
+  /** A runtime of the workspace with the limits in force, whatever its version. */
+  async site(workspace: string, ref: string): Promise<Site> {
+    const [id = '', version] = ref.split('@');
+    const found = await this.runtimes.find(workspace, id, version);
+    if (!found) {
+      const latest = await this.runtimes.find(workspace, id);
+      throw notFound('runtime', withLatest(ref, latest?.spec.version));
+    }
+    const faults = operatorFaults(found.spec, this.operator);
+    if (faults.length > 0) throw invalid(`runtime ${id}@${found.spec.version}`, faults, 'BAD_SPEC');
+    const { envelope } = await this.pools.envelope(found.poolId);
+    return { spec: found.spec, poolId: found.poolId, envelope };
+  }
+
+  private async refuseMissingSecrets(workspace: string, spec: HarnessSpec): Promise<void> {
+    const refs = Object.entries(spec.env).flatMap(([variable, value]) =>
+      typeof value === 'string' ? [] : [{ variable, name: value.secretRef }],
+    );
+    const missing = await this.secrets.missing(workspace, [...new Set(refs.map(({ name }) => name))]);
+    if (missing.length === 0) return;
+    const errors = refs
+      .filter(({ name }) => missing.includes(name))
+      .map(({ variable, name }) => ({ path: `harness.env.${variable}`, message: `no secret ${name} is stored` }));
+    const message = `harness ${spec.id}@${spec.version} needs secrets that are not stored: ${missing.join(', ')}`;
+    throw new PlatformError('SECRET_MISSING', message, { errors });
+  }
+}
+
+const idOf = (ref: string): string => ref.split('@')[0] ?? ref;
+
+const withLatest = (ref: string, latest: string | undefined): string =>
+  latest === undefined ? ref : `${ref}; the latest version is ${latest}`;
+
+function refuseUnbuilt({ id, version, kind, acquire }: HarnessSpec): void {
+  if (kind !== 'command') {
+    throw new PlatformError('HARNESS_NOT_BUILT', `harness ${id}@${version} is of kind ${kind}, which does not run yet`);
+  }
+  if (acquire) {
+    const message = `harness ${id}@${version} acquires sessions from a pool, which does not work yet`;
+    throw new PlatformError('HARNESS_NOT_BUILT', message);
+  }
+}
+
+function refuseUnknownParams({ id, version, params: declared }: HarnessSpec, params: Params): void {
+  const unknown = Object.keys(params).filter((name) => !Object.hasOwn(declared, name));
+  if (unknown.length === 0) return;
+  const errors = unknown.map((name) => {
+    const meant = nearest(name, Object.keys(declared));
+    const hint = meant === undefined ? '' : `; did you mean \`${meant}\`?`;
+    return { path: fieldPath(['params', name]), message: `is no parameter of harness ${id}@${version}${hint}` };
+  });
+  throw invalid('the request', errors);
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Env } from '../../config/env.js';
+import {
+  admissionWorkflowId,
+  type CaseInput,
+  caseStart,
+  caseWorkflowId,
+  envelopeChanged,
+  type ScorecardInput,
+  scorecardStart,
+  scorecardWorkflowId,
+} from '../../workflows/messages.js';
+import type { Log } from './log.js';
+
+/** How long one call to Temporal may take. What is missed, workers make up for from the database. */
+const DEADLINE_MS = 2_000;
+/** Between the tries of one call. */
+const PAUSES_MS = [100, 500];
+/** A second start finds the first, or that it has ended. */
+const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
+
+type StartOptions = ReturnType<typeof scorecardStart> | ReturnType<typeof caseStart>;
+
+/**
+ * Starts, cancels and signals workflows, best effort: everything is in the database before, so a call that fails is
+ * logged and made good by the workers. Nobody waits for it but `close`.
+ */
+export class WorkflowClient {
+  private readonly pending = new Set<Promise<void>>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly log: Log,
+    private readonly env: Pick<Env, 'EVERDICT_WORKFLOW_TASK_SEC' | 'EVERDICT_QUEUE_DEADLINE_SEC'>,
+  ) {}
+
+  static lazy(env: Env, log: Log): WorkflowClient {
+    const address = env.TEMPORAL_ADDRESS;
+    const connection = Connection.lazy({ address, connectTimeout: DEADLINE_MS, interceptors: [] });
+    return new WorkflowClient(new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }), log, env);
+  }
+
+  /** `started` is told once Temporal has the workflow, also if it had it before. */
+  startScorecard(input: ScorecardInput, started: () => Promise<void>): void {
+    this.start('scorecardWorkflow', scorecardStart(input, this.taskMs), started);
+  }
+
+  startCase(input: Omit<CaseInput, 'attempt' | 'queueDeadlineSec'>, started: () => Promise<void>): void {
+    const queueDeadlineSec = this.env.EVERDICT_QUEUE_DEADLINE_SEC;
+    this.start('caseWorkflow', caseStart({ ...input, attempt: 1, queueDeadlineSec }, this.taskMs), started);
+  }
+
+  cancelScorecard(scorecardId: string): void {
+    this.cancel(scorecardWorkflowId(scorecardId));
+  }
+
+  cancelCase(runId: string): void {
+    this.cancel(caseWorkflowId(runId));
+  }
+
+  signalEnvelope(poolId: string, version: number): void {
+    const workflowId = admissionWorkflowId(poolId);
+    this.attempt('signal', workflowId, async () => {
+      await this.client.workflow.getHandle(workflowId).signal(envelopeChanged, version);
+    });
+  }
+
+  /** Whether Temporal answers, and serves the namespace. */
+  async check(deadlineMs: number): Promise<void> {
+    const { namespace } = this.client.options;
+    await this.client.connection.withDeadline(Date.now() + deadlineMs, async () => {
+      await this.client.connection.workflowService.describeNamespace({ namespace });
+    });
+  }
+
+  /** Lets calls under way end, then disconnects. */
+  async close(): Promise<void> {
+    await Promise.all(this.pending);
+    await this.client.connection.close();
+  }
+
+  private get taskMs(): number {
+    return this.env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
+  }
+
+  private start(type: string, options: StartOptions, started: () => Promise<void>): void {
+    this.attempt('start', options.workflowId, async () => {
+      try {
+        await this.client.workflow.start(type, { ...options, ...ONCE });
+      } catch (error) {
+        // It ran and ended already: a worker was faster.
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      await started();
+    });
+  }
+
+  private cancel(workflowId: string): void {
+    this.attempt('cancel', workflowId, async () => {
+      await this.client.workflow.getHandle(workflowId).cancel();
+    });
+  }
+
+  private attempt(verb: string, workflowId: string, call: () => Promise<void>): void {
+    const done: Promise<void> = this.persist(call)
+      .catch((error: unknown) => {
+        // No such workflow: not started yet, or already gone. The database says what to do with it.
+        if (error instanceof WorkflowNotFoundError) return;
+        this.log.warn('workflow call failed, workers will make up for it', { verb, workflowId, error });
+      })
+      .finally(() => this.pending.delete(done));
+    this.pending.add(done);
+  }
+
+  /** Our own retries end with the call; those of the connection would outlive it. */
+  private async persist(call: () => Promise<void>): Promise<void> {
+    for (const pauseMs of PAUSES_MS) {
+      try {
+        return await this.client.connection.withDeadline(Date.now() + DEADLINE_MS, call);
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) throw error;
+        await sleep(pauseMs);
+      }
+    }
+    return this.client.connection.withDeadline(Date.now() + DEADLINE_MS, call);
+  }
+}

@@ -1,0 +1,84 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { EvalCase } from '../../contracts/case.js';
+import { Dataset, DatasetSummary } from '../../contracts/dataset.js';
+import { SpecId } from '../../contracts/ids.js';
+import { JSON_LINES_TYPES } from '../common/body-parsers.js';
+import { Caller, type Principal } from '../common/caller.js';
+import { ListQuery, type Page, pageOf } from '../common/cursor.js';
+import { answerRegistration } from '../common/registration.js';
+import { AskedVersion } from '../common/spec-params.js';
+import { CASE, DATASET } from '../openapi/examples.js';
+import { Operation } from '../openapi/operation.js';
+import { DatasetsService } from './datasets.service.js';
+import { JsonLinesQuery } from './upload.js';
+
+@Controller('datasets')
+export class DatasetsController {
+  constructor(private readonly datasets: DatasetsService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Registers a version of a dataset',
+    description:
+      'As JSON, or as JSONL with one case a line and what describes the dataset in the query, up to 10 MB. ' +
+      'Versions are immutable: the same content again answers 200, other content 409.',
+    answer: { status: 201, schema: DatasetSummary },
+    body: Dataset,
+    bodyExample: DATASET,
+    bodyTypes: JSON_LINES_TYPES,
+    query: JsonLinesQuery.partial(),
+    refuses: ['CONFLICT'],
+  })
+  async register(
+    @Caller() { workspace }: Principal,
+    @Body() body: unknown,
+    @Query() query: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DatasetSummary> {
+    const { outcome, summary } = await this.datasets.register(workspace, body, query);
+    answerRegistration(reply, outcome, 'datasets', summary);
+    return summary;
+  }
+
+  @Get()
+  @Operation({
+    summary: 'Every registered version of every dataset',
+    answer: { status: 200, schema: pageOf(DatasetSummary) },
+  })
+  list(
+    @Caller() { workspace }: Principal,
+    @Query({ schema: ListQuery }) query: ListQuery,
+  ): Promise<Page<DatasetSummary>> {
+    return this.datasets.list(workspace, query);
+  }
+
+  @Get(':id/versions/:version')
+  @Operation({
+    summary: 'One version of a dataset; `latest` is the highest',
+    answer: { status: 200, schema: DatasetSummary },
+    refuses: ['NOT_FOUND'],
+  })
+  read(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: SpecId }) id: string,
+    @Param('version', { schema: AskedVersion }) version: string,
+  ): Promise<DatasetSummary> {
+    return this.datasets.read(workspace, id, version);
+  }
+
+  @Get(':id/versions/:version/cases')
+  @Operation({
+    summary: 'The cases of a dataset, in their order',
+    answer: { status: 200, schema: pageOf(EvalCase), example: { items: [CASE], next: null } },
+    refuses: ['NOT_FOUND'],
+  })
+  cases(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: SpecId }) id: string,
+    @Param('version', { schema: AskedVersion }) version: string,
+    @Query({ schema: ListQuery }) query: ListQuery,
+  ): Promise<Page<EvalCase>> {
+    return this.datasets.cases(workspace, id, version, query);
+  }
+}

@@ -1,0 +1,56 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { HarnessSpec } from '../../contracts/harness.js';
+import { SpecId } from '../../contracts/ids.js';
+import { Caller, type Principal } from '../common/caller.js';
+import { ListQuery, type Page, pageOf } from '../common/cursor.js';
+import { answerRegistration } from '../common/registration.js';
+import { AskedVersion } from '../common/spec-params.js';
+import { HARNESS } from '../openapi/examples.js';
+import { Operation } from '../openapi/operation.js';
+import { HarnessesService } from './harnesses.service.js';
+
+@Controller('harnesses')
+export class HarnessesController {
+  constructor(private readonly harnesses: HarnessesService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Registers a version of a harness',
+    description: 'Versions are immutable: the same content again answers 200, other content 409.',
+    answer: { status: 201, schema: HarnessSpec, example: HARNESS },
+    bodyExample: HARNESS,
+    refuses: ['BAD_SPEC', 'CONFLICT'],
+  })
+  async register(
+    @Caller() { workspace }: Principal,
+    @Body({ schema: HarnessSpec }) spec: HarnessSpec,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HarnessSpec> {
+    answerRegistration(reply, await this.harnesses.register(workspace, spec), 'harnesses', spec);
+    return spec;
+  }
+
+  @Get()
+  @Operation({
+    summary: 'Every registered version of every harness',
+    answer: { status: 200, schema: pageOf(HarnessSpec) },
+  })
+  list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<HarnessSpec>> {
+    return this.harnesses.list(workspace, query);
+  }
+
+  @Get(':id/versions/:version')
+  @Operation({
+    summary: 'One version of a harness; `latest` is the highest',
+    answer: { status: 200, schema: HarnessSpec, example: HARNESS },
+    refuses: ['NOT_FOUND'],
+  })
+  read(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: SpecId }) id: string,
+    @Param('version', { schema: AskedVersion }) version: string,
+  ): Promise<HarnessSpec> {
+    return this.harnesses.read(workspace, id, version);
+  }
+}

@@ -1,0 +1,34 @@
+import { Controller, Get } from '@nestjs/common';
+import { z } from 'zod';
+import { PlatformError } from '../../contracts/errors.js';
+import { Operation } from '../openapi/operation.js';
+import { Readiness, ReadinessService } from './readiness.service.js';
+
+const Health = z.strictObject({ status: z.literal('ok') });
+type Health = z.infer<typeof Health>;
+
+@Controller()
+export class HealthController {
+  constructor(private readonly readiness: ReadinessService) {}
+
+  @Get('healthz')
+  @Operation({ summary: 'Whether the process is alive', answer: { status: 200, schema: Health } })
+  health(): Health {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  @Operation({
+    summary: 'Whether everything it needs answers; a 503 names what does not',
+    answer: { status: 200, schema: Readiness },
+    refuses: ['NOT_READY'],
+  })
+  async ready(): Promise<Readiness> {
+    const readiness = await this.readiness.read();
+    const failed = readiness.checks.filter(({ status }) => status !== 'ok');
+    if (failed.length === 0) return readiness;
+    throw new PlatformError('NOT_READY', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
+      errors: failed.map(({ name, status }) => ({ path: name, message: status })),
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { WorkflowClient } from '../common/workflow.client.js';
+
+const CHECK_MS = 2_000;
+
+export const Readiness = z.strictObject({
+  /** `ok`, or what is wrong. */
+  checks: z.array(z.strictObject({ name: z.enum(['postgres', 'migrations', 'temporal']), status: z.string() })),
+});
+export type Readiness = z.infer<typeof Readiness>;
+
+type Check = Readiness['checks'][number];
+
+@Injectable()
+export class ReadinessService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly workflows: WorkflowClient,
+  ) {}
+
+  async read(): Promise<Readiness> {
+    const checks = await Promise.all([
+      check('postgres', async () => {
+        await this.dataSource.query('SELECT 1');
+      }),
+      check('migrations', async () => {
+        if (await this.dataSource.showMigrations()) throw new Error('some are pending: restart the API to run them');
+      }),
+      check('temporal', () => this.workflows.check(CHECK_MS)),
+    ]);
+    return { checks };
+  }
+}
+
+async function check(name: Check['name'], probe: () => Promise<void>): Promise<Check> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`does not answer within ${CHECK_MS} ms`)), CHECK_MS);
+  });
+  try {
+    await Promise.race([probe(), late]);
+    return { name, status: 'ok' };
+  } catch (error) {
+    return { name, status: error instanceof Error ? reason(error) : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An error without a message of its own, as of a refused connection, is told by its code. */
+function reason(error: Error): string {
+  const code = 'code' in error ? String(error.code) : error.name;
+  return (error.message.split('\n')[0] || code).slice(0, 200);
+}

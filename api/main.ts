@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { readEnv } from '../config/env.js';
+import { createDataSource, migrate } from '../store/data-source.js';
+import { createApp, refuseForeignHost } from './app.js';
+import { Log } from './common/log.js';
+import { WorkflowClient } from './common/workflow.client.js';
+
+const STOP_WITHIN_MS = 20_000;
+
+const log = new Log();
+
+/** Migrates, listens, and ends on SIGTERM or SIGINT once what it began is answered. */
+async function main(): Promise<void> {
+  const env = readEnv();
+  refuseForeignHost(env.EVERDICT_HOST);
+  const dataSource = createDataSource({ url: env.DATABASE_URL, applicationName: 'everdict-api' });
+  await dataSource.initialize();
+  await migrate(dataSource);
+  const workflows = WorkflowClient.lazy(env, log);
+  const app = await createApp({ env, dataSource, workflows, log });
+  await app.listen({ port: env.PORT, host: env.EVERDICT_HOST });
+
+  let isStopping = false;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info('api stopping', { signal });
+    setTimeout(() => fail(new Error(`requests were not answered within ${STOP_WITHIN_MS} ms`)), STOP_WITHIN_MS).unref();
+    await app.close();
+    await workflows.close();
+    await dataSource.destroy();
+    log.info('api stopped');
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => void stop(signal).catch(fail));
+  }
+  log.info('api ready', { url: await app.getUrl() });
+}
+
+function fail(error: unknown): void {
+  log.error('api failed', { error });
+  process.exitCode = 1;
+  setImmediate(() => process.exit());
+}
+
+main().catch(fail);

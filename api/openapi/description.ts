@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { openApiDocument } from './document.js';
+
+/** Version of the API's description; routes carry none. */
+const API_VERSION = '0.1.0';
+
+@Injectable()
+export class ApiDescription {
+  private made?: Record<string, unknown>;
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  document(): Record<string, unknown> {
+    this.made ??= openApiDocument(this.controllers(), API_VERSION);
+    return this.made;
+  }
+
+  private controllers() {
+    return this.discovery.getControllers().flatMap(({ metatype }) => (isClass(metatype) ? [metatype] : []));
+  }
+}
+
+function isClass(value: unknown): value is new (...args: unknown[]) => unknown {
+  return typeof value === 'function' && value.prototype !== undefined;
+}

@@ -1,0 +1,165 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../contracts/errors.js';
+import { PROBLEM_TYPE } from '../common/problem.js';
+import { OPERATION, type OperationInfo } from './operation.js';
+import { SchemaBook } from './schemas.js';
+
+type Json = Record<string, unknown>;
+
+interface RouteArgument {
+  index: number;
+  data?: unknown;
+  schema?: unknown;
+}
+
+/** Codes that any route may refuse with. */
+const COMMON_REFUSALS: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'INTERNAL'];
+
+/** The OpenAPI 3.1 description of what the controllers declare. */
+export function openApiDocument(controllers: readonly Type<unknown>[], version: string): Json {
+  const book = new SchemaBook();
+  const paths: Record<string, Json> = {};
+  for (const controller of controllers) {
+    for (const route of routesOf(controller)) {
+      paths[route.path] = { ...paths[route.path], [route.method]: operation(route, book) };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Everdict',
+      version,
+      description:
+        'Runs agent evals on compute its users own. Errors are `application/problem+json` with a stable `code`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: '/' }],
+    paths,
+    components: { schemas: book.components },
+  };
+}
+
+interface Route {
+  method: string;
+  path: string;
+  tag: string;
+  id: string;
+  info: OperationInfo;
+  args: { kind: RouteParamtypes; argument: RouteArgument }[];
+}
+
+function routesOf(controller: Type<unknown>): Route[] {
+  const base: unknown = Reflect.getMetadata(PATH_METADATA, controller);
+  const prototype: object = controller.prototype;
+  return Object.getOwnPropertyNames(prototype).flatMap((name): Route[] => {
+    const handler: unknown = Reflect.get(prototype, name);
+    if (typeof handler !== 'function') return [];
+    const info: OperationInfo | undefined = Reflect.getMetadata(OPERATION, handler);
+    const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
+    if (info === undefined || method === undefined) return [];
+    const path = joinPath(String(base), String(Reflect.getMetadata(PATH_METADATA, handler)));
+    const declared: Record<string, RouteArgument> = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
+    const args = Object.entries(declared)
+      .map(([key, argument]) => ({ kind: parseInt(key, 10), argument }))
+      .sort((a, b) => a.argument.index - b.argument.index);
+    const tag = path.split('/')[1] ?? '';
+    return [{ method: RequestMethod[method].toLowerCase(), path, tag, id: `${tag}_${name}`, info, args }];
+  });
+}
+
+/** `datasets` and `:id` make `/datasets/{id}`. */
+function joinPath(...parts: readonly string[]): string {
+  const segments = parts.flatMap((part) => part.split('/')).filter((segment) => segment !== '');
+  return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}')).join('/')}`;
+}
+
+function operation({ tag, id, info, args }: Route, book: SchemaBook): Json {
+  const schemaOf = (kind: RouteParamtypes) => {
+    const schema = args.find((arg) => arg.kind === kind)?.argument.schema;
+    return schema instanceof z.ZodType ? schema : undefined;
+  };
+  const body = info.body ?? schemaOf(RouteParamtypes.BODY);
+  const query = info.query ?? schemaOf(RouteParamtypes.QUERY);
+  const parameters = [...pathParameters(args, book), ...headerParameters(info), ...queryParameters(query, book)];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: info.summary,
+    ...(info.description ? { description: info.description } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: requestBody(body, info, book) } : {}),
+    responses: { [info.answer.status]: success(info, book), ...refusals(info, body !== undefined) },
+  };
+}
+
+function pathParameters(args: Route['args'], book: SchemaBook): Json[] {
+  return args
+    .filter(({ kind }) => kind === RouteParamtypes.PARAM)
+    .map(({ argument: { data, schema } }) => ({
+      name: String(data),
+      in: 'path',
+      required: true,
+      schema: schema instanceof z.ZodType ? book.jsonSchema(schema) : { type: 'string' },
+    }));
+}
+
+function headerParameters({ headers = {} }: OperationInfo): Json[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+const ObjectSchema = z.looseObject({
+  properties: z.record(z.string(), z.looseObject({})).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function queryParameters(query: z.ZodType | undefined, book: SchemaBook): Json[] {
+  if (query === undefined) return [];
+  const { properties, required } = ObjectSchema.parse(book.jsonSchema(query));
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+}
+
+function requestBody(body: z.ZodType, { bodyExample, bodyTypes = [] }: OperationInfo, book: SchemaBook): Json {
+  const json = { schema: book.jsonSchema(body), ...(bodyExample === undefined ? {} : { example: bodyExample }) };
+  const others = bodyTypes.map((type) => [type, { schema: { type: 'string' } }]);
+  return { required: true, content: { 'application/json': json, ...Object.fromEntries(others) } };
+}
+
+function success({ answer }: OperationInfo, book: SchemaBook): Json {
+  const example = answer.example === undefined ? {} : { example: answer.example };
+  const content = answer.schema
+    ? { [answer.type ?? 'application/json']: { schema: book.jsonSchema(answer.schema), ...example } }
+    : { [answer.type ?? 'text/plain']: {} };
+  return { description: 'Success', content };
+}
+
+/** Refusals by status; each names its codes. */
+function refusals({ refuses = [] }: OperationInfo, hasBody: boolean): Json {
+  const bodyCodes: readonly ErrorCode[] = hasBody ? ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : [];
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set([...COMMON_REFUSALS, ...bodyCodes, ...refuses])) {
+    const { status } = ERROR_CODES[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const content = { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } };
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      { description: codes.map((code) => `\`${code}\``).join(', '), content },
+    ]),
+  );
+}

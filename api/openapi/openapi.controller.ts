@@ -1,0 +1,40 @@
+import { Controller, Get, Header, Param, StreamableFile } from '@nestjs/common';
+import { PlatformError } from '../../contracts/errors.js';
+import { ApiDescription } from './description.js';
+import { DOCS_PAGE, DOCS_POLICY, DOCS_START, docsAsset } from './docs-page.js';
+import { Operation } from './operation.js';
+
+@Controller()
+export class OpenApiController {
+  constructor(private readonly description: ApiDescription) {}
+
+  @Get('openapi.json')
+  @Operation({
+    summary: 'This description of the API',
+    answer: { status: 200, type: 'application/json' },
+  })
+  openapi(): unknown {
+    return this.description.document();
+  }
+
+  @Get('docs')
+  @Header('content-type', 'text/html; charset=utf-8')
+  @Header('content-security-policy', DOCS_POLICY)
+  @Operation({ summary: 'This description as a page', answer: { status: 200, type: 'text/html' } })
+  page(): string {
+    return DOCS_PAGE;
+  }
+
+  @Get('docs/start.js')
+  @Header('content-type', 'text/javascript; charset=utf-8')
+  start(): string {
+    return DOCS_START;
+  }
+
+  @Get('docs/:file')
+  async asset(@Param('file') file: string): Promise<StreamableFile> {
+    const asset = await docsAsset(file);
+    if (asset === undefined) throw new PlatformError('NOT_FOUND', `/docs has no file ${JSON.stringify(file)}`);
+    return new StreamableFile(asset.bytes, { type: asset.type });
+  }
+}

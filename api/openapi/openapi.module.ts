@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ApiDescription } from './description.js';
+import { OpenApiController } from './openapi.controller.js';
+
+@Module({ controllers: [OpenApiController], providers: [ApiDescription], imports: [DiscoveryModule] })
+export class OpenApiModule {}

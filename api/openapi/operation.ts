@@ -1,0 +1,25 @@
+import { SetMetadata } from '@nestjs/common';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../contracts/errors.js';
+
+export const OPERATION = 'everdict:operation';
+
+/** What `/openapi.json` says of a route beyond what its decorators already say. */
+export interface OperationInfo {
+  summary: string;
+  description?: string;
+  /** Status and shape of success; without a schema the answer is no JSON, and `type` names what it is. */
+  answer: { status: number; schema?: z.ZodType; type?: string; example?: unknown };
+  /** Codes it refuses with, beyond those that every route has. */
+  refuses?: readonly ErrorCode[];
+  bodyExample?: unknown;
+  /** Media types of a body besides JSON. */
+  bodyTypes?: readonly string[];
+  /** Headers it reads. */
+  headers?: Readonly<Record<string, string>>;
+  /** Body and query, where the handler parses them itself. */
+  body?: z.ZodType;
+  query?: z.ZodType;
+}
+
+export const Operation = (info: OperationInfo): MethodDecorator => SetMetadata(OPERATION, info);

@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { RunId } from '../../contracts/ids.js';
+import { RunView } from '../../contracts/run.js';
+import { RunRequest } from '../../contracts/scorecard.js';
+import { Caller, type Principal } from '../common/caller.js';
+import { IDEMPOTENCY_HEADER, RUN_REQUEST } from '../openapi/examples.js';
+import { Operation } from '../openapi/operation.js';
+import { bytesOf } from './log-bytes.js';
+import { Attempts, LogQuery, SubmittedRun } from './runs.schema.js';
+import { RunsService } from './runs.service.js';
+
+@Controller('runs')
+export class RunsController {
+  constructor(private readonly runs: RunsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Operation({
+    summary: 'Submits one case, of a dataset or its own',
+    headers: IDEMPOTENCY_HEADER,
+    bodyExample: RUN_REQUEST,
+    answer: { status: 202, schema: SubmittedRun },
+    refuses: [
+      'BAD_SPEC',
+      'BACKEND_NOT_BUILT',
+      'CAPABILITY_MISSING',
+      'CONFLICT',
+      'DEMAND_EXCEEDS_ENVELOPE',
+      'HARNESS_NOT_BUILT',
+      'NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'RUNTIME_REQUIRED',
+      'SECRET_MISSING',
+    ],
+  })
+  async submit(
+    @Caller() { workspace }: Principal,
+    @Body({ schema: RunRequest }) request: RunRequest,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SubmittedRun> {
+    const { id, state } = await this.runs.submit(workspace, request, key);
+    const self = `/runs/${id}`;
+    reply.header('location', self);
+    return { id, state, links: { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` } };
+  }
+
+  @Get(':id')
+  @Operation({ summary: 'A run', answer: { status: 200, schema: RunView }, refuses: ['NOT_FOUND'] })
+  read(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
+    return this.runs.read(workspace, id);
+  }
+
+  @Get(':id/attempts')
+  @Operation({
+    summary: 'The attempts of a run, in their order',
+    answer: { status: 200, schema: Attempts },
+    refuses: ['NOT_FOUND'],
+  })
+  async attempts(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<Attempts> {
+    return { items: await this.runs.listAttempts(workspace, id), next: null };
+  }
+
+  @Get(':id/logs')
+  @Operation({
+    summary: 'What the job printed, byte for byte',
+    description:
+      'The result record is left out. As text, a cut is marked by a line; with `Accept: application/octet-stream` the ' +
+      'bytes come alone. With `stream`, the header `X-Next-Offset` says where a later request goes on.',
+    headers: { Accept: '`text/plain` or `application/octet-stream`' },
+    answer: { status: 200, type: 'text/plain' },
+    refuses: ['NOT_FOUND'],
+  })
+  async logs(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: RunId }) id: RunId,
+    @Query({ schema: LogQuery }) query: LogQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const { chunks, from, end } = await this.runs.readLog(workspace, id, query);
+    if (end !== undefined) reply.header('x-next-offset', String(end));
+    const isRaw = accept?.startsWith('application/octet-stream') ?? false;
+    const type = isRaw ? 'application/octet-stream' : 'text/plain; charset=utf-8';
+    return new StreamableFile(Readable.from(bytesOf(chunks, from, !isRaw), { objectMode: false }), { type });
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @Operation({
+    summary: 'Cancels a run that has no outcome yet',
+    answer: { status: 200, schema: RunView },
+    refuses: ['NOT_FOUND'],
+  })
+  cancel(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
+    return this.runs.cancel(workspace, id);
+  }
+}

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import type { EvalCase } from '../../contracts/case.js';
+import { PlatformError } from '../../contracts/errors.js';
+import { quoted } from '../../contracts/field-path.js';
+import type { HarnessSpec } from '../../contracts/harness.js';
+import type { AttemptView, RunView } from '../../contracts/run.js';
+import type { RunRequest } from '../../contracts/scorecard.js';
+import { caseFaults } from '../../policy/cases.js';
+import { declaredResources, demandOf } from '../../policy/demand.js';
+import { AttemptStore } from '../../store/attempt.store.js';
+import { DatasetStore } from '../../store/dataset.store.js';
+import { newId } from '../../store/ids.js';
+import { type LogChunk, LogStore } from '../../store/log.store.js';
+import { type NewRun, RunStore } from '../../store/run.store.js';
+import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
+import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { Operator } from '../common/operator.js';
+import { ReferencesService } from '../common/references.service.js';
+import { notFound } from '../common/registration.js';
+import { invalid } from '../common/schema.pipe.js';
+import { WorkflowClient } from '../common/workflow.client.js';
+import { mergedChunks, streamChunks } from './log-bytes.js';
+import type { LogQuery } from './runs.schema.js';
+
+interface Asked {
+  evalCase: EvalCase;
+  stored: NewRun['case'];
+}
+
+/** A log to send: its chunks, and where its stream ends so far. */
+export interface Log {
+  chunks: AsyncIterable<LogChunk>;
+  from: number;
+  end?: number;
+}
+
+@Injectable()
+export class RunsService {
+  constructor(
+    private readonly runs: RunStore,
+    private readonly attempts: AttemptStore,
+    private readonly logs: LogStore,
+    private readonly datasets: DatasetStore,
+    private readonly references: ReferencesService,
+    private readonly idempotency: IdempotencyService,
+    private readonly workflows: WorkflowClient,
+    private readonly operator: Operator,
+  ) {}
+
+  async submit(workspace: string, request: RunRequest, key: string | undefined): Promise<RunView> {
+    const idempotencyKey = this.idempotency.keyOf('POST /runs', key, request);
+    const earlier = await this.idempotency.find(workspace, idempotencyKey);
+    if (earlier !== undefined) return this.read(workspace, earlier);
+
+    const { evalCase, stored } = await this.caseOf(workspace, request);
+    const harness = await this.references.harness(workspace, request.harness, request.params);
+    const site = await this.siteOf(workspace, request, evalCase);
+    this.pass(evalCase, harness.spec, request, site);
+    const run: NewRun = {
+      id: newId('run'),
+      workspaceId: workspace,
+      idempotencyKey,
+      case: stored,
+      harnessPk: harness.pk,
+      site: { poolId: site.poolId, version: site.spec.version },
+      class: request.class,
+      demand: demandOf(declaredResources(evalCase, harness.spec)),
+      infraRetries: request.infraRetries,
+      params: request.params ?? {},
+      metadata: request.metadata,
+    };
+    const created = await this.runs.create(run);
+    if (created.kind === 'created') this.start(run, evalCase, site);
+    return this.read(workspace, resolve(created));
+  }
+
+  async read(workspace: string, id: string): Promise<RunView> {
+    const found = await this.runs.find(workspace, id);
+    if (!found) throw notFound('run', id);
+    return found;
+  }
+
+  async listAttempts(workspace: string, id: string): Promise<AttemptView[]> {
+    await this.read(workspace, id);
+    return this.attempts.list(id);
+  }
+
+  /** What the job printed, without the result record. */
+  async readLog(workspace: string, id: string, { stream, attempt, offset: from = 0 }: LogQuery): Promise<Log> {
+    const { attempts } = await this.read(workspace, id);
+    if (attempt !== undefined && attempt > attempts)
+      throw notFound('attempt', `${attempt} of run ${id}, which has ${attempts}`);
+    const of = { runId: id, attempt: attempt ?? attempts };
+    if (stream === undefined) return { chunks: mergedChunks(this.logs, of), from };
+    const end = Math.max(from, (await this.logs.kept(id, of.attempt))[stream]);
+    return { chunks: streamChunks(this.logs, of, stream, from, end), from, end };
+  }
+
+  /** In the database first, then in Temporal. A run that has its outcome keeps it. */
+  async cancel(workspace: string, id: string): Promise<RunView> {
+    await this.read(workspace, id);
+    const outcome = await this.runs.requestCancel(id);
+    if (outcome === 'requested' || outcome === 'cancelled') this.workflows.cancelCase(id);
+    return this.read(workspace, id);
+  }
+
+  private async caseOf(workspace: string, { case: own, dataset: ref, caseId }: RunRequest): Promise<Asked> {
+    if (own) {
+      const faults = caseFaults(own).map(({ path, message }) => ({ path: `case.${path}`, message }));
+      if (faults.length > 0) throw invalid('the case', faults, 'BAD_SPEC');
+      return { evalCase: own, stored: { own } };
+    }
+    const dataset = await this.references.dataset(workspace, ref ?? '');
+    const found = await this.datasets.findCase(dataset.pk, caseId ?? '');
+    if (!found) throw notFound('case', `${quoted(caseId ?? '')} in dataset ${dataset.id}@${dataset.version}`);
+    return {
+      evalCase: found.case,
+      stored: { datasetPk: dataset.pk, ordinal: found.ordinal, id: found.case.id },
+    };
+  }
+
+  private siteOf(workspace: string, request: RunRequest, { placement }: EvalCase): Promise<Site> {
+    const ref = request.runtime ?? placement?.target;
+    if (ref !== undefined) return this.references.site(workspace, ref);
+    const message = 'the case names no `placement.target`: give `runtime`';
+    throw new PlatformError('RUNTIME_REQUIRED', message, { errors: [{ path: 'runtime', message }] });
+  }
+
+  private pass(evalCase: EvalCase, harness: HarnessSpec, { params = {} }: RunRequest, site: Site): void {
+    const gate = new CaseGate(harness, params, this.operator);
+    gate.check(evalCase, site);
+    gate.close();
+    refuseUnbuiltBackend(site);
+  }
+
+  private start(run: NewRun, { id: caseId }: EvalCase, { poolId, spec: { kind } }: Site): void {
+    const { id: runId, workspaceId, class: workClass, demand, infraRetries } = run;
+    const input = {
+      workspaceId,
+      runId,
+      caseId: caseId.slice(0, 100),
+      poolId,
+      kind,
+      class: workClass,
+      demand,
+      infraRetries,
+    };
+    this.workflows.startCase(input, () => this.runs.markStarted(runId));
+  }
+}

@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { RuntimesController } from './runtimes.controller.js';
+import { RuntimesService } from './runtimes.service.js';
+
+@Module({ controllers: [RuntimesController], providers: [RuntimesService] })
+export class RuntimesModule {}

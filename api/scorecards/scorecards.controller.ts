@@ -1,0 +1,101 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ScorecardId } from '../../contracts/ids.js';
+import { RunView } from '../../contracts/run.js';
+import { ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import { Caller, type Principal } from '../common/caller.js';
+import { ListQuery, type Page, pageOf } from '../common/cursor.js';
+import { IDEMPOTENCY_HEADER, SCORECARD_REQUEST, SUBMITTED } from '../openapi/examples.js';
+import { Operation } from '../openapi/operation.js';
+import { CaseQuery, Submitted } from './scorecards.schema.js';
+import { ScorecardsService } from './scorecards.service.js';
+
+@Controller('scorecards')
+export class ScorecardsController {
+  constructor(private readonly scorecards: ScorecardsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Operation({
+    summary: 'Submits a dataset × harness on a runtime',
+    description: 'Everything is checked before anything is stored. `Location` names where to follow it.',
+    headers: IDEMPOTENCY_HEADER,
+    bodyExample: SCORECARD_REQUEST,
+    answer: { status: 202, schema: Submitted, example: SUBMITTED },
+    refuses: [
+      'BAD_SPEC',
+      'BACKEND_NOT_BUILT',
+      'CAPABILITY_MISSING',
+      'CONFLICT',
+      'DEMAND_EXCEEDS_ENVELOPE',
+      'HARNESS_NOT_BUILT',
+      'NOT_FOUND',
+      'NO_CASES',
+      'PAYLOAD_TOO_LARGE',
+      'RUNTIME_REQUIRED',
+      'SECRET_MISSING',
+    ],
+  })
+  async submit(
+    @Caller() { workspace }: Principal,
+    @Body({ schema: ScorecardRequest }) request: ScorecardRequest,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Submitted> {
+    const { id, status, counts } = await this.scorecards.submit(workspace, request, key);
+    const self = `/scorecards/${id}`;
+    reply.header('location', self);
+    return { id, status, cases: counts.submitted, links: { self, cases: `${self}/cases`, cancel: `${self}/cancel` } };
+  }
+
+  @Get()
+  @Operation({ summary: 'Scorecards, newest first', answer: { status: 200, schema: pageOf(ScorecardView) } })
+  list(
+    @Caller() { workspace }: Principal,
+    @Query({ schema: ListQuery }) query: ListQuery,
+  ): Promise<Page<ScorecardView>> {
+    return this.scorecards.list(workspace, query);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'A scorecard with its runs by state and its pass rate three ways',
+    answer: { status: 200, schema: ScorecardView },
+    refuses: ['NOT_FOUND'],
+  })
+  read(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+  ): Promise<ScorecardView> {
+    return this.scorecards.read(workspace, id);
+  }
+
+  @Get(':id/cases')
+  @Operation({
+    summary: 'The runs of a scorecard, in the order of its dataset',
+    answer: { status: 200, schema: pageOf(RunView) },
+    refuses: ['NOT_FOUND'],
+  })
+  cases(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+    @Query({ schema: CaseQuery }) query: CaseQuery,
+  ): Promise<Page<RunView>> {
+    return this.scorecards.cases(workspace, id, query);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @Operation({
+    summary: 'Cancels what has not ended',
+    description: 'Finished runs keep their result. `cancelled` is reached once no job of it is left anywhere.',
+    answer: { status: 200, schema: ScorecardView },
+    refuses: ['NOT_FOUND'],
+  })
+  cancel(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+  ): Promise<ScorecardView> {
+    return this.scorecards.cancel(workspace, id);
+  }
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { ScorecardGate } from './scorecard-gate.js';
+import { ScorecardsController } from './scorecards.controller.js';
+import { ScorecardsService } from './scorecards.service.js';
+
+@Module({ controllers: [ScorecardsController], providers: [ScorecardGate, ScorecardsService] })
+export class ScorecardsModule {}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { ErrorClass } from '../../contracts/attempt.js';
+import { Outcome } from '../../contracts/run.js';
+import { ScorecardStatus } from '../../contracts/scorecard.js';
+import { ListQuery } from '../common/cursor.js';
+
+export const CaseQuery = ListQuery.extend({
+  outcome: Outcome.optional().describe('Only runs that ended so'),
+  class: ErrorClass.optional().describe('Only runs that errored, with this class'),
+});
+export type CaseQuery = z.infer<typeof CaseQuery>;
+
+export const Submitted = z.strictObject({
+  id: z.string(),
+  status: ScorecardStatus,
+  /** Runs that were made: cases times trials. */
+  cases: z.int(),
+  links: z.strictObject({ self: z.string(), cases: z.string(), cancel: z.string() }),
+});
+export type Submitted = z.infer<typeof Submitted>;

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import type { RunView } from '../../contracts/run.js';
+import type { ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import { declaredResources, demandOf } from '../../policy/demand.js';
+import { newId } from '../../store/ids.js';
+import { RunStore } from '../../store/run.store.js';
+import { ScorecardStore } from '../../store/scorecard.store.js';
+import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
+import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { notFound } from '../common/registration.js';
+import { WorkflowClient } from '../common/workflow.client.js';
+import { ScorecardGate } from './scorecard-gate.js';
+import type { CaseQuery } from './scorecards.schema.js';
+
+@Injectable()
+export class ScorecardsService {
+  constructor(
+    private readonly scorecards: ScorecardStore,
+    private readonly runs: RunStore,
+    private readonly gate: ScorecardGate,
+    private readonly idempotency: IdempotencyService,
+    private readonly workflows: WorkflowClient,
+  ) {}
+
+  /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
+  async submit(workspace: string, request: ScorecardRequest, key: string | undefined): Promise<ScorecardView> {
+    const idempotencyKey = this.idempotency.keyOf('POST /scorecards', key, request);
+    const earlier = await this.idempotency.find(workspace, idempotencyKey);
+    if (earlier !== undefined) return this.read(workspace, earlier);
+
+    const { dataset, harness, sites } = await this.gate.check(workspace, request);
+    const id = newId('sc');
+    const created = await this.scorecards.create({
+      id,
+      workspaceId: workspace,
+      idempotencyKey,
+      datasetPk: dataset.pk,
+      harnessPk: harness.pk,
+      sites,
+      filter: request.cases,
+      fallback: demandOf(declaredResources({}, harness.spec)),
+      class: request.class,
+      trials: request.trials,
+      concurrency: request.concurrency,
+      infraRetries: request.infraRetries,
+      params: request.params ?? {},
+      metadata: request.metadata,
+    });
+    const view = await this.read(workspace, resolve(created));
+    if (created.kind === 'created') {
+      const input = { workspaceId: workspace, scorecardId: id, total: view.counts.submitted };
+      this.workflows.startScorecard(input, () => this.scorecards.markStarted(id));
+    }
+    return view;
+  }
+
+  async list(workspace: string, { cursor, limit }: ListQuery): Promise<Page<ScorecardView>> {
+    const after = decodeCursor(z.string(), cursor);
+    const rows = await this.scorecards.list(workspace, { after, limit: limit + 1 });
+    return toPage(
+      rows,
+      limit,
+      (view) => view,
+      ({ id }) => id,
+    );
+  }
+
+  async read(workspace: string, id: string): Promise<ScorecardView> {
+    const found = await this.scorecards.find(workspace, id);
+    if (!found) throw notFound('scorecard', id);
+    return found;
+  }
+
+  async cases(workspace: string, id: string, query: CaseQuery): Promise<Page<RunView>> {
+    await this.read(workspace, id);
+    const { cursor, limit, outcome, class: errorClass } = query;
+    const after = decodeCursor(z.int().min(0), cursor);
+    const rows = await this.runs.pageByScorecard(id, { outcome, errorClass, after, limit: limit + 1 });
+    return toPage(
+      rows,
+      limit,
+      ({ run }) => run,
+      ({ ordinal }) => ordinal,
+    );
+  }
+
+  /** In the database first, then in Temporal. What is finished stays finished. */
+  async cancel(workspace: string, id: string): Promise<ScorecardView> {
+    await this.read(workspace, id);
+    const outcome = await this.scorecards.requestCancel(id);
+    if (outcome === 'requested') this.workflows.cancelScorecard(id);
+    return this.read(workspace, id);
+  }
+}
