@@ -20,3 +20,7 @@ export function readCliEnv(source: NodeJS.ProcessEnv = process.env): CliEnv {
 export function childEnv(extra: Record<string, string>, source: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...source, ...extra };
 }
+
+/** A Temporal server that is there already, for the launcher to use instead of one of its own. */
+export const givenTemporal = (source: NodeJS.ProcessEnv = process.env): string | undefined =>
+  source.TEMPORAL_ADDRESS || undefined;

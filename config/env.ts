@@ -22,6 +22,9 @@ const Env = z.object({
   /** Where this host keeps its id and the state of local jobs. */
   EVERDICT_STATE_DIR: z.string().default('.everdict'),
   EVERDICT_ALLOW_LOCAL_RUNTIMES: flag,
+  /** All that local jobs see of this process's environment. */
+  PATH: z.string().default('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'),
+  LANG: z.string().default('C.UTF-8'),
   EVERDICT_ALLOW_UNISOLATED_DRIVERS: flag,
   EVERDICT_ALLOW_AMBIENT_KUBECONFIG: flag,
   /** Takes the local queue over from another host. */

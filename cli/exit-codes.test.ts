@@ -1,0 +1,17 @@
+import { aScorecard } from '../test/cli-fakes.js';
+import { exitCodeOf } from './exit-codes.js';
+
+test.each([
+  ['all passed', { passed: 3 }, 'completed', 0],
+  ['some failed', { passed: 2, failed: 1 }, 'completed', 1],
+  ['all failed', { failed: 3 }, 'completed', 1],
+  ['some errored', { passed: 2, errored: 1 }, 'completed', 2],
+  ['some failed and some errored', { failed: 2, errored: 1 }, 'completed', 2],
+  ['some were cancelled', { passed: 2, cancelled: 1 }, 'completed', 2],
+  ['it was cancelled after all had passed', { passed: 2 }, 'cancelled', 2],
+  ['nothing ran', {}, 'completed', 2],
+])('a scorecard of which %s ends as it should', (_title, counts, status, want) => {
+  expect(exitCodeOf({ ...aScorecard({ counts }), status: status === 'cancelled' ? 'cancelled' : 'completed' })).toBe(
+    want,
+  );
+});

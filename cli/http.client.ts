@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { type CliError, refused, unreachable } from './failures.js';
+import { fetchFailure } from './foreign-errors.js';
+import { Problem } from './wire.js';
+
+/** How long one call may take, uploads included. */
+const CALL_TIMEOUT_MS = 60_000;
+
+export interface Call {
+  query?: Record<string, string | number | readonly string[] | undefined>;
+  body?: { type: string; bytes: string | Uint8Array<ArrayBuffer> };
+  headers?: Record<string, string>;
+}
+
+export const jsonBody = (value: unknown): { type: string; bytes: string } => ({
+  type: 'application/json',
+  bytes: JSON.stringify(value),
+});
+
+/** Speaks to the platform's HTTP API. Every failure is a `CliError` that names the next step. */
+export class HttpClient {
+  /** Where the platform is, without a slash at the end. */
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url.replace(/\/+$/, '');
+  }
+
+  async get<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+    return this.send('GET', path, schema, call);
+  }
+
+  async post<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+    return this.send('POST', path, schema, call);
+  }
+
+  /** The bytes of an answer, as they arrive. */
+  async *stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
+    const response = await this.fetch('GET', path, call);
+    if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
+    try {
+      for await (const bytes of response.body ?? []) yield bytes;
+    } catch (error) {
+      throw unreachable(this.url, fetchFailure(error), error);
+    }
+  }
+
+  /** The parsed answer, and the answer as it came for those who pass it on. */
+  private async send<Reply>(method: string, path: string, schema: z.ZodType<Reply>, call: Call) {
+    const response = await this.fetch(method, path, call);
+    const raw = await this.read(response);
+    if (!response.ok) throw refused(response.status, Problem.safeParse(raw).data ?? {});
+    const parsed = schema.safeParse(raw);
+    if (parsed.success) return { reply: parsed.data, raw };
+    throw this.foreign(response, z.prettifyError(parsed.error));
+  }
+
+  private async fetch(method: string, path: string, { query = {}, body, headers = {} }: Call): Promise<Response> {
+    const init: RequestInit = { method, headers, redirect: 'manual', signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
+    if (body) Object.assign(init, { body: body.bytes, headers: { ...headers, 'content-type': body.type } });
+    try {
+      return await fetch(`${this.url}${path}${queryString(query)}`, init);
+    } catch (error) {
+      throw unreachable(this.url, fetchFailure(error), error);
+    }
+  }
+
+  private async read(response: Response): Promise<unknown> {
+    let text: string;
+    try {
+      text = await response.text();
+    } catch (error) {
+      throw unreachable(this.url, fetchFailure(error), error);
+    }
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw this.foreign(response, `not JSON but ${response.headers.get('content-type') ?? 'nothing'}`, error);
+    }
+  }
+
+  private foreign(response: Response, what: string, cause?: unknown): CliError {
+    return unreachable(this.url, `it answered ${response.status} with something else: ${what}`, cause);
+  }
+}
+
+function queryString(query: NonNullable<Call['query']>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
+  }
+  return search.size > 0 ? `?${search}` : '';
+}

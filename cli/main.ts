@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { type CliEnv, readCliEnv } from '../config/cli-env.js';
+import { EXIT } from './exit-codes.js';
+import { messageOf } from './foreign-errors.js';
+import { runCommandLine } from './program.js';
+import type { Screen } from './progress.js';
+import type { Terminal } from './session.js';
+
+const FALLBACK_COLUMNS = 80;
+
+function screenOf(stream: NodeJS.WriteStream): Screen {
+  return {
+    write: (text) => void stream.write(text),
+    writeBytes: async (bytes) => {
+      if (!stream.write(bytes)) await once(stream, 'drain');
+    },
+    isTty: stream.isTTY === true,
+    columns: () => stream.columns || FALLBACK_COLUMNS,
+  };
+}
+
+const terminalOf = (env: CliEnv): Terminal => ({
+  out: screenOf(process.stdout),
+  err: screenOf(process.stderr),
+  env,
+  now: Date.now,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+  onInterrupt(stop) {
+    process.on('SIGINT', stop);
+    return () => void process.off('SIGINT', stop);
+  },
+  setExitCode(code) {
+    process.exitCode = code;
+  },
+});
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.refused));
+
+const Package = z.object({ version: z.string() });
+const readVersion = (): string =>
+  Package.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version;
+
+const words = process.argv.slice(2);
+try {
+  // Not an option of the program, since `dataset add` has one of that name.
+  if (words.length === 1 && words[0] === '--version') process.stdout.write(`${readVersion()}\n`);
+  else await runCommandLine(words, terminalOf(readCliEnv()));
+} catch (error) {
+  process.stderr.write(`error: ${messageOf(error)}\n`);
+  process.exitCode = EXIT.refused;
+}

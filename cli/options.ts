@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { GlobalOptions } from './session.js';
+
+/** For options that may be given several times. */
+export const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
+
+/** `--param name=value`, several times; the value may hold more `=`. */
+export function collectPair(value: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const at = value.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+  return { ...earlier, [value.slice(0, at)]: value.slice(at + 1) };
+}
+
+export const wholeNumber =
+  (min: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && Number.isSafeInteger(value)) return value;
+    throw new InvalidArgumentError(`it is a whole number, at least ${min}.`);
+  };
+
+function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('it is an http(s) URL.');
+}
+
+/** `--url` and `--json`, accepted anywhere on the line. */
+export function globalOptions(): Option[] {
+  return [
+    new Option('--url <url>', 'where the platform is (default: EVERDICT_URL, else http://127.0.0.1:8787)').argParser(
+      httpUrl,
+    ),
+    new Option('--json', 'answer with one JSON document on stdout and nothing else'),
+  ];
+}
+
+export function listOptions(command: Command): Command {
+  return command
+    .option('--limit <n>', 'at most so many', wholeNumber(1), 100)
+    .option('--cursor <cursor>', 'go on where an earlier list ended');
+}
+
+/** The command's own options and the global ones. */
+export const optionsOf = <Options extends object>(command: Command): Options & GlobalOptions =>
+  command.optsWithGlobals<Options & GlobalOptions>();

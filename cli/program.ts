@@ -1,0 +1,62 @@
+import { Command, CommanderError } from 'commander';
+import { addDevCommand } from './dev.command.js';
+import { EXIT, EXIT_HELP } from './exit-codes.js';
+import { CliError, describeFailure, failureDocument, usageError } from './failures.js';
+import { messageOf } from './foreign-errors.js';
+import { globalOptions } from './options.js';
+import { addRegistryCommands } from './registry.commands.js';
+import { addRunCommands } from './run.commands.js';
+import { addScorecardCommands } from './scorecard.commands.js';
+import type { Terminal } from './session.js';
+
+const EXAMPLES = `
+A first scorecard:
+  everdict dev                                       # in another terminal
+  everdict runtime add examples/runtimes/local.json
+  everdict dataset add examples/datasets/shell-tasks.jsonl
+  everdict harness add examples/harnesses/solver.json
+  everdict scorecard run --dataset shell-tasks --harness solver --runtime desk`;
+
+export function buildProgram(terminal: Terminal): Command {
+  const program = new Command('everdict')
+    .description('Runs agent evals on compute its users own.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out.write(text),
+      writeErr: (text) => terminal.err.write(text),
+      outputError: () => {},
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .addHelpText('after', EXIT_HELP + EXAMPLES.replace(/^/, '\n'));
+  for (const option of globalOptions()) program.addOption(option);
+  addDevCommand(program, terminal);
+  addRegistryCommands(program, terminal);
+  addScorecardCommands(program, terminal);
+  addRunCommands(program, terminal);
+  return program;
+}
+
+/** Runs one command line, the words after `everdict`. Whatever goes wrong ends as text, or with `--json` as JSON. */
+export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<void> {
+  try {
+    await buildProgram(terminal).parseAsync(words, { from: 'user' });
+  } catch (error) {
+    const failure = toCliError(error);
+    if (!failure) return;
+    if (words.includes('--json')) terminal.out.write(`${JSON.stringify(failureDocument(failure), null, 2)}\n`);
+    terminal.err.write(describeFailure(failure));
+    terminal.setExitCode(failure.exitCode);
+  }
+}
+
+/** Nothing for help that was asked for. */
+function toCliError(error: unknown): CliError | undefined {
+  if (error instanceof CliError) return error;
+  if (!(error instanceof CommanderError)) {
+    return new CliError(EXIT.unreachable, messageOf(error));
+  }
+  if (error.exitCode === 0) return undefined;
+  const message = error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');
+  return usageError(message, 'add --help to see what it takes');
+}

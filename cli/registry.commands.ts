@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { listOptions, optionsOf } from './options.js';
+import { type ListQuery, list, moreOf } from './pages.js';
+import { Session, type Terminal } from './session.js';
+import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, jsonLinesFile, refPath } from './spec-files.js';
+import { type Column, plain, table } from './text.js';
+
+const Registered = z.looseObject({ id: z.string(), version: z.string() });
+type Registered = z.infer<typeof Registered>;
+
+interface Resource {
+  noun: 'runtime' | 'dataset' | 'harness';
+  plural: string;
+  about: string;
+  /** Columns after id and version. */
+  columns: readonly Column[];
+  cells(item: Registered): string[];
+}
+
+const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+
+const RESOURCES: readonly Resource[] = [
+  {
+    noun: 'runtime',
+    plural: 'runtimes',
+    about: 'where cases run: local, Nomad, Kubernetes',
+    columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
+    cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
+  },
+  {
+    noun: 'dataset',
+    plural: 'datasets',
+    about: 'the cases',
+    columns: [{ title: 'cases', align: 'right' }, { title: 'description' }],
+    cells: ({ caseCount, description }) => [caseCount, description].map(textOf),
+  },
+  {
+    noun: 'harness',
+    plural: 'harnesses',
+    about: 'the program under test',
+    columns: [{ title: 'kind' }, { title: 'model' }, { title: 'description' }],
+    cells: ({ kind, model, description }) => [kind, model, description].map(textOf),
+  },
+];
+
+/** `add`, `list` and `show` of everything that is registered. */
+export function addRegistryCommands(program: Command, terminal: Terminal): void {
+  for (const resource of RESOURCES) {
+    const group = program.command(resource.noun).description(`${resource.about}: add, list, show`);
+    if (resource.noun === 'dataset') addDatasetAdd(group, resource, terminal);
+    else addAdd(group, resource, terminal);
+    addList(group, resource, terminal);
+    addShow(group, resource, terminal);
+  }
+}
+
+function addAdd(group: Command, resource: Resource, terminal: Terminal): void {
+  group
+    .command('add <file>')
+    .description(`register a ${resource.noun} from a JSON file; the same content again changes nothing`)
+    .action(async (file: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      await register(session, resource, await jsonFile(file));
+    });
+}
+
+interface DatasetOptions {
+  id?: string;
+  // `--version` of the dataset.
+  version?: string;
+  description?: string;
+}
+
+function addDatasetAdd(group: Command, resource: Resource, terminal: Terminal): void {
+  group
+    .command('add <file>')
+    .description('register a dataset: a .jsonl file with one case a line, or a .json file with head and cases')
+    .option('--id <id>', 'id of a .jsonl dataset (default: from the file name)')
+    .option('--version <version>', `version of a .jsonl dataset (default: ${DEFAULT_VERSION})`)
+    .option('--description <text>', 'what it is, for a .jsonl dataset')
+    .action(async (file: string, _options, command: Command) => {
+      const options = optionsOf<DatasetOptions>(command);
+      const session = new Session(terminal, options);
+      if (!isJsonLines(file)) return register(session, resource, await jsonFile(file));
+      const { id = idFromFile(file), version = DEFAULT_VERSION, description } = options;
+      if (!options.id || !options.version) {
+        session.note(`note: registering it as ${id}@${version}; choose with --id and --version`);
+      }
+      await register(session, resource, await jsonLinesFile(file), { id, version, description });
+    });
+}
+
+async function register(
+  session: Session,
+  { noun, plural, columns, cells }: Resource,
+  body: { type: string; bytes: Uint8Array<ArrayBuffer> },
+  query: Record<string, string | undefined> = {},
+): Promise<void> {
+  const { reply, raw } = await session.client.post(`/${plural}`, Registered, { body, query });
+  const facts = columns.flatMap(({ title }, at) => {
+    const cell = cells(reply)[at];
+    return cell && title !== 'description' ? [`${title} ${cell}`] : [];
+  });
+  const tail = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+  session.answer(raw, () => plain(`${noun} ${reply.id}@${reply.version} is registered${tail}`).concat('\n'));
+}
+
+function addList(group: Command, { plural, columns, cells }: Resource, terminal: Terminal): void {
+  listOptions(group.command('list'))
+    .description(`list registered ${plural}`)
+    .action(async (_options, command: Command) => {
+      const options = optionsOf<ListQuery>(command);
+      const session = new Session(terminal, options);
+      const listing = await list(session, `/${plural}`, Registered, options);
+      const heads = [{ title: 'id' }, { title: 'version' }, ...columns];
+      const rows = listing.items.map((item) => [item.id, item.version, ...cells(item)]);
+      session.answer({ items: listing.raw, next: listing.next }, () =>
+        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : `no ${plural} yet\n`,
+      );
+    });
+}
+
+function addShow(group: Command, { noun, plural }: Resource, terminal: Terminal): void {
+  group
+    .command('show <ref>')
+    .description(`show one ${noun}: id, or id@version; without a version the latest`)
+    .action(async (ref: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const { raw } = await session.client.get(refPath(plural, ref), Registered);
+      session.answer(raw, () => `${JSON.stringify(raw, null, 2)}\n`);
+    });
+}

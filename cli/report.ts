@@ -1,0 +1,111 @@
+import { clock, cut, plain, table } from './text.js';
+import type { RunReply, ScorecardReply } from './wire.js';
+
+/** Not passed cases that a report lists. */
+export const SHOWN_CASES = 20;
+
+const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);
+
+type Rate = ScorecardReply['rates']['final'];
+
+function rateRow(title: string, { passed, n, rate, low, high }: Rate): string[] {
+  const interval = low === null || high === null ? '–' : `${percent(low)} to ${percent(high)}`;
+  return [title, String(passed), String(n), percent(rate), interval];
+}
+
+/** The pass rate three ways. */
+export function rateTable({ rates }: Pick<ScorecardReply, 'rates'>, columns: number): string {
+  const heads = [
+    { title: 'pass rate' },
+    { title: 'passed', align: 'right' },
+    { title: 'n', align: 'right' },
+    { title: 'rate', align: 'right' },
+    { title: '95 % interval', align: 'right' },
+  ] as const;
+  const rows = [
+    rateRow('first attempt', rates.firstAttempt),
+    rateRow('final', rates.final),
+    rateRow('infra excluded', rates.infraExcluded),
+  ];
+  return table(heads, rows, columns);
+}
+
+export const headline = ({ dataset, harness, runtime }: ScorecardReply): string =>
+  plain(`${dataset} × ${harness}${runtime ? ` on ${runtime}` : ''}`);
+
+function countLine({ counts }: ScorecardReply): string {
+  const { passed, failed, errored, infraErrors, cancelled } = counts;
+  const infra = infraErrors > 0 ? ` (${infraErrors} infra)` : '';
+  return `${passed} passed, ${failed} failed, ${errored} errored${infra}, ${cancelled} cancelled`;
+}
+
+/** How a run ended: the outcome, and for an error who is to blame and the code. */
+export function outcomeOf({ state, outcome, errorClass, errorCode }: RunReply): string {
+  if (outcome !== 'errored') return outcome ?? state;
+  return `errored ${[errorClass, errorCode].filter(Boolean).join('/')}`;
+}
+
+/** Number of a run in its scorecard: `sc_….12` is 12. */
+const ordinalOf = ({ id }: RunReply): string => id.slice(id.lastIndexOf('.') + 1);
+
+/** The case, with the trial where it has several. */
+export const caseOf = ({ caseId, trial }: RunReply): string => (trial > 1 ? `${caseId} (trial ${trial})` : caseId);
+
+/** A sentence why the run did not pass. */
+export function reasonOf({ reason, scores, errorCode }: RunReply): string {
+  const wrong = scores?.filter(({ passed }) => !passed).map(({ grader, detail }) => `${grader}: ${detail}`);
+  return reason ?? (wrong?.length ? wrong.join('; ') : (errorCode ?? ''));
+}
+
+/** Runs, one a line. Numbers stand for ids: the ids of one scorecard differ in nothing else. */
+export function runTable(runs: readonly RunReply[], columns: number): string {
+  const heads = [
+    { title: 'run', align: 'right' },
+    { title: 'case', max: 40 },
+    { title: 'outcome', max: 34 },
+    { title: 'reason' },
+  ] as const;
+  const rows = runs.map((run) => [ordinalOf(run), caseOf(run), outcomeOf(run), reasonOf(run)]);
+  return table(heads, rows, columns);
+}
+
+export interface ReportInput {
+  scorecard: ScorecardReply;
+  /** Runs that did not pass; at most `SHOWN_CASES` are listed. */
+  notPassed: readonly RunReply[];
+  url: string;
+  columns: number;
+}
+
+/** The result of a finished scorecard, for people. */
+export function report({ scorecard, notPassed, url, columns }: ReportInput): string {
+  const { id, status, counts, createdAt, finishedAt } = scorecard;
+  const took = finishedAt ? ` in ${clock(Date.parse(finishedAt) - Date.parse(createdAt))}` : '';
+  const lines = [
+    `\n${headline(scorecard)}: ${status}${took}\n${countLine(scorecard)}\n`,
+    rateTable(scorecard, columns),
+  ];
+
+  const missing = counts.submitted - counts.passed;
+  const shown = notPassed.slice(0, SHOWN_CASES);
+  if (shown.length > 0) lines.push(`not passed (${missing}):\n${runTable(shown, columns)}`);
+  if (missing > shown.length && shown.length > 0) {
+    lines.push(`… and ${missing - shown.length} more: everdict scorecard cases ${id} --not-passed\n`);
+  }
+  lines.push(links(id, shown[0], url));
+  return lines.join('\n');
+}
+
+function links(id: string, example: RunReply | undefined, url: string): string {
+  const steps = [[`everdict scorecard cases ${id}`, 'every case and its outcome']];
+  if (example) {
+    steps.push([
+      `everdict run show ${example.id}`,
+      `one run: scorecard, dot, number (${cut(plain(example.caseId), 30)})`,
+    ]);
+    steps.push([`everdict run logs ${example.id}`, 'what it printed']);
+  }
+  steps.push([`${url}/docs`, 'the HTTP API']);
+  const width = Math.max(...steps.map(([step]) => step?.length ?? 0));
+  return `look closer:\n${steps.map(([step, why]) => `  ${(step ?? '').padEnd(width)}  ${why}\n`).join('')}`;
+}

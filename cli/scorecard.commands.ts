@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { listOptions, optionsOf } from './options.js';
+import { type ListQuery, list, moreOf } from './pages.js';
+import { stateLine } from './progress.js';
+import { headline, rateTable, runTable } from './report.js';
+import { addScorecardRun } from './scorecard-run.command.js';
+import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
+import { Session, type Terminal } from './session.js';
+import { table } from './text.js';
+import { readScorecard } from './watch.js';
+import { RunReply, ScorecardReply } from './wire.js';
+
+/** `scorecard …`: submit, follow and read scorecards. */
+export function addScorecardCommands(program: Command, terminal: Terminal): void {
+  const group = program
+    .command('scorecard')
+    .description('a dataset × a harness on a runtime: run, watch, read results');
+  addScorecardRun(group, terminal);
+  addWatch(group, terminal);
+  addShow(group, terminal);
+  addCases(group, terminal);
+  addCancel(group, terminal);
+  addList(group, terminal);
+}
+
+function addWatch(group: Command, terminal: Terminal): void {
+  withPatience(group.command('watch <id>'))
+    .description('wait for a scorecard and report it; the exit code is its verdict')
+    .action(async (id: string, _options, command: Command) => {
+      const options = optionsOf<{ patience: number }>(command);
+      await waitAndReport(new Session(terminal, options), id, options.patience);
+    });
+}
+
+function addShow(group: Command, terminal: Terminal): void {
+  group
+    .command('show <id>')
+    .description('how a scorecard stands now: its exit code says nothing about the verdict')
+    .action(async (id: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const { reply, raw } = await readScorecard(session, id);
+      session.answer(raw, () => {
+        const head = `${headline(reply)}: ${reply.status}\n${stateLine(reply)}\n\n`;
+        return `${head}${rateTable(reply, session.columns)}\neverdict scorecard cases ${id}   every case\n`;
+      });
+    });
+}
+
+interface CasesOptions extends ListQuery {
+  outcome?: string;
+  class?: string;
+  notPassed?: boolean;
+}
+
+function addCases(group: Command, terminal: Terminal): void {
+  listOptions(group.command('cases <id>'))
+    .description('the runs of a scorecard, one for each case and trial')
+    .option('--outcome <outcome>', 'only passed, failed, errored or cancelled ones')
+    .option('--class <class>', 'only those errored as infra, config, harness or agent')
+    .option('--not-passed', 'only those that failed, errored or were cancelled')
+    .action(async (id: string, _options, command: Command) => {
+      const options = optionsOf<CasesOptions>(command);
+      const session = new Session(terminal, options);
+      const filter = { outcome: options.outcome, class: options.class };
+      const listing = options.notPassed
+        ? await readNotPassed(session, id, options.limit)
+        : await list(session, pathOf(id, '/cases'), RunReply, options, filter);
+      session.answer({ items: listing.raw, next: listing.next }, () =>
+        listing.items.length > 0 ? casesText(id, listing, session.columns, options.notPassed) : 'no such case\n',
+      );
+    });
+}
+
+function casesText(
+  id: string,
+  listing: { items: RunReply[]; next: string | null },
+  columns: number,
+  isMerged?: boolean,
+): string {
+  const more = isMerged && listing.next !== null ? 'more: the same command with a higher --limit\n' : moreOf(listing);
+  return `${runTable(listing.items, columns)}${more}\neverdict run show ${id}.<run>   one of them\n`;
+}
+
+function addCancel(group: Command, terminal: Terminal): void {
+  group
+    .command('cancel <id>')
+    .description('stop what runs and drop what waits; finished cases keep their result')
+    .action(async (id: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const { reply, raw } = await session.client.post(pathOf(id, '/cancel'), ScorecardReply);
+      session.answer(raw, () => `${id} is ${reply.status}\nnext: everdict scorecard watch ${id}\n`);
+    });
+}
+
+function addList(group: Command, terminal: Terminal): void {
+  listOptions(group.command('list'))
+    .description('scorecards, newest first')
+    .action(async (_options, command: Command) => {
+      const options = optionsOf<ListQuery>(command);
+      const session = new Session(terminal, options);
+      const listing = await list(session, '/scorecards', ScorecardReply, options);
+      const heads = ['id', 'status', 'passed', 'what', 'created'].map((title) => ({ title }));
+      const rows = listing.items.map((scorecard) => {
+        const { id, status, counts, createdAt } = scorecard;
+        return [id, status, `${counts.passed}/${counts.submitted}`, headline(scorecard), createdAt.slice(0, 19)];
+      });
+      session.answer({ items: listing.raw, next: listing.next }, () =>
+        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : 'no scorecards yet\n',
+      );
+    });
+}

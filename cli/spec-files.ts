@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { usageError } from './failures.js';
+import { codeOf, messageOf } from './foreign-errors.js';
+
+export const DEFAULT_VERSION = '1.0.0';
+
+/** A file of the user, or a message that names it. */
+export async function readUserFile(file: string): Promise<Buffer<ArrayBuffer>> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') throw usageError(`there is no file ${file} (looked in ${process.cwd()})`);
+    if (code === 'EISDIR') throw usageError(`${file} is a directory; give a file`);
+    throw usageError(`${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+export interface Body {
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Sent as it is, so that the platform sees every key and reports its place. */
+export async function jsonFile(file: string): Promise<Body> {
+  const bytes = await readUserFile(file);
+  try {
+    JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw usageError(`${file} is not valid JSON: ${messageOf(error)}`);
+  }
+  return { type: 'application/json', bytes };
+}
+
+export const isJsonLines = (file: string): boolean => /\.(jsonl|ndjson)$/i.test(file);
+
+export const jsonLinesFile = async (file: string): Promise<Body> => ({
+  type: 'application/x-ndjson',
+  bytes: await readUserFile(file),
+});
+
+/** An id made of a file's name: `My Tasks.jsonl` gives `my-tasks`. */
+export function idFromFile(file: string): string {
+  const stem = path.basename(file).replace(/\.[^.]*$/, '');
+  const id = stem
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|-+$/g, '')
+    .slice(0, 63);
+  if (id) return id;
+  throw usageError(`no id can be made of the file name ${path.basename(file)}`, 'give one with --id');
+}
+
+/** `id` or `id@version` as the path of one registered version. */
+export function refPath(plural: string, ref: string): string {
+  const [id = '', version = 'latest', ...rest] = ref.split('@');
+  if (!id || !version || rest.length > 0) throw usageError(`${ref} is not an id or id@version`);
+  return `/${plural}/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { AttemptView, RunView } from '../contracts/run.js';
+import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
+
+/*
+ * What the command line reads of an answer. Keys it does not know are ignored, so that it also works with a newer
+ * platform.
+ */
+
+const rate = z.object(Rate.shape);
+
+export const ScorecardReply = z.object({
+  ...ScorecardView.shape,
+  counts: z.object(Counts.shape),
+  rates: z.object({ firstAttempt: rate, final: rate, infraExcluded: rate }),
+});
+export type ScorecardReply = z.infer<typeof ScorecardReply>;
+
+const score = z.object({ grader: z.string(), kind: z.string(), passed: z.boolean(), detail: z.string() });
+
+export const RunReply = z.object({ ...RunView.shape, scores: z.array(score).nullable() });
+export type RunReply = z.infer<typeof RunReply>;
+
+export const AttemptReply = z.object({ ...AttemptView.shape });
+export type AttemptReply = z.infer<typeof AttemptReply>;
+
+export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number() });
+
+/** One page of a list; `next` is the cursor of the following one. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next: z.string().nullish() });
+
+/** `application/problem+json`. */
+export const Problem = z.looseObject({
+  code: z.string().optional(),
+  title: z.string().optional(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
+export type Problem = z.infer<typeof Problem>;

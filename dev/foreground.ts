@@ -1,0 +1,55 @@
+import { aborted, onInterrupt } from './interrupt.js';
+import { type Stack, startStack } from './launcher.js';
+
+const API_PORT = 8787;
+const TEMPORAL_UI_PORT = 8233;
+
+export interface ForegroundOptions {
+  dataDir: string;
+  apiPort?: number;
+  say(line: string): void;
+}
+
+/** Runs the stack until Ctrl-C. Whether it came up and was stopped by request. */
+export async function runForeground({ dataDir, apiPort, say }: ForegroundOptions): Promise<boolean> {
+  const interrupt = onInterrupt(say);
+  let stack: Stack | undefined;
+  try {
+    say(`starting the platform; data and logs in ${dataDir}`);
+    const ports = { api: apiPort ?? API_PORT, temporalUi: TEMPORAL_UI_PORT };
+    stack = await startStack({ dataDir, ports, say, signal: interrupt.signal });
+    say(welcome(stack, ports.api));
+    const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
+    if (!failure) return true;
+    say(`error: ${failure.message}`);
+    return false;
+  } catch (error) {
+    if (interrupt.signal.aborted) return true;
+    say(`error: ${error instanceof Error ? error.message : String(error)}`);
+    return false;
+  } finally {
+    await stack?.stop();
+    if (stack) say('stopped; the data stays for the next start');
+    interrupt.restore();
+  }
+}
+
+/** Where things are, and what to type next. */
+export function welcome({ apiUrl, addresses }: Pick<Stack, 'apiUrl' | 'addresses'>, wantedPort: number): string {
+  const isElsewhere = !apiUrl.endsWith(`:${wantedPort}`) || wantedPort !== API_PORT;
+  const lines = [
+    '',
+    `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
+    `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
+    '',
+    'in another terminal:',
+    ...(isElsewhere ? [`  export EVERDICT_URL=${apiUrl}`] : []),
+    '  npx everdict runtime add examples/runtimes/local.json',
+    '  npx everdict dataset add examples/datasets/shell-tasks.jsonl',
+    '  npx everdict harness add examples/harnesses/solver.json',
+    '  npx everdict scorecard run --dataset shell-tasks --harness solver --runtime desk',
+    '',
+    'Ctrl-C stops everything.',
+  ];
+  return lines.join('\n');
+}

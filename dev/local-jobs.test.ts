@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { endLocalJobs } from './local-jobs.js';
+import { endProcess, identify, isAlive, type ProcessId } from './process-id.js';
+
+const stateDir = mkdtempSync(path.join(tmpdir(), 'everdict-jobs-'));
+const started: ProcessId[] = [];
+
+afterAll(async () => {
+  for (const target of started) await endProcess(target, 'SIGKILL', 1_000);
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+function aProcess(env: Record<string, string>): ProcessId {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true, env: { PATH: '/usr/bin:/bin', ...env } });
+  const target = identify(child.pid ?? 0);
+  started.push(target);
+  return target;
+}
+
+function aJob(name: string, wrapper?: ProcessId): void {
+  const state = path.join(stateDir, 'jobs', name, 'state');
+  mkdirSync(state, { recursive: true });
+  if (wrapper) writeFileSync(path.join(state, 'pid'), `${wrapper.pid} ${wrapper.startTime}\n`);
+}
+
+test('ends the group of a wrapper and every process that carries the marker of a job, and nothing else', async () => {
+  const wrapper = aProcess({});
+  const daemon = aProcess({ EVERDICT_ATTEMPT: 'everdict-run-2-1' });
+  const foreign = aProcess({ EVERDICT_ATTEMPT: 'everdict-run-3-1' });
+  const reused = aProcess({});
+  aJob('everdict-run-1-1', wrapper);
+  aJob('everdict-run-2-1');
+  aJob('everdict-run-4-1', { pid: reused.pid, startTime: '1' });
+
+  expect(await endLocalJobs(stateDir)).toBe(2);
+  expect([wrapper, daemon, foreign, reused].map(isAlive)).toEqual([false, false, true, true]);
+});
+
+test('has nothing to do where no job ever ran', async () => {
+  expect(await endLocalJobs(path.join(stateDir, 'none'))).toBe(0);
+});
