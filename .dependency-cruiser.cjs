@@ -13,7 +13,7 @@ const MAY_IMPORT = {
   cli: ['contracts', 'config', 'dev'],
   web: ['contracts'],
   dev: ['contracts', 'config', 'store'],
-  config: ['contracts'],
+  config: ['contracts', 'policy'],
 };
 
 const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
@@ -23,6 +23,7 @@ const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
   from: { path: `^${layer}/`, pathNot: '\\.test\\.ts$' },
   to: {
     path: '^[a-z]+/',
+    dependencyTypesNot: ['core'],
     pathNot: ['^node_modules/', `^${layer}/`, ...allowed.map((path) => `^${path}`)],
   },
 }));

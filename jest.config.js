@@ -21,6 +21,8 @@ const shared = {
 
 /** Suites that need nothing running sit beside their code; the others share one Postgres and one Temporal server. */
 export default {
+  // Jest reads it here only. The first file of a suite also starts its servers.
+  testTimeout: 30_000,
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/!(node_modules|dist|test)/**/*.test.ts'] },
     {

@@ -3,7 +3,15 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { z } from 'zod';
 import type { AttemptEnd } from '../contracts/attempt.js';
 import { PlatformError } from '../contracts/errors.js';
-import type { AttemptInput, CollectInput, DispatchResult, FinishInput, FinishResult, ReclaimInput, ShortResult } from './attempt.js';
+import type {
+  AttemptInput,
+  CollectInput,
+  DispatchResult,
+  FinishInput,
+  FinishResult,
+  ReclaimInput,
+  ShortResult,
+} from './attempt.js';
 import type { AttemptFinisher, Patience } from './attempt-finisher.js';
 import type { AttemptRunner, Progress } from './attempt-runner.js';
 import { isCancelRequested, withHeartbeat } from './heartbeat.js';
@@ -31,7 +39,10 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     const { cancellationSignal: signal, info } = Context.current();
     const progress = newProgress(reachedBefore(info) ?? info.scheduledTimestampMs);
     try {
-      const end = await withHeartbeat(() => progress, () => work(signal, progress));
+      const end = await withHeartbeat(
+        () => progress,
+        () => work(signal, progress),
+      );
       if (end) return end;
     } catch (error) {
       if (!isCancelRequested(signal)) return endIfUnreachable(error, progress.reachedAt);
@@ -67,11 +78,18 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     finish: (input: FinishInput): Promise<FinishResult> => {
       const { info } = Context.current();
       const patience: Patience = Date.now() - info.scheduledTimestampMs < CLEANUP_MS ? 'try-again' : 'give-up';
-      return withHeartbeat(() => undefined, () => finisher.finish(input, patience));
+      return withHeartbeat(
+        () => undefined,
+        () => finisher.finish(input, patience),
+      );
     },
 
     /** Cleans up after a case whose workflow is gone. For local attempts it must run on their host. */
-    reclaim: (input: ReclaimInput): Promise<void> => withHeartbeat(() => undefined, () => finisher.reclaim(input)),
+    reclaim: (input: ReclaimInput): Promise<void> =>
+      withHeartbeat(
+        () => undefined,
+        () => finisher.reclaim(input),
+      ),
   };
 }
 

@@ -2,12 +2,13 @@ import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd } from '../contracts/attempt.js';
 import { errored, type Verdict, verdictOf } from '../policy/results.js';
 import { nextStep } from '../policy/retry.js';
-import type { Attempt } from '../store/attempt-row.js';
 import type { AttemptStore } from '../store/attempt.store.js';
+import type { Attempt } from '../store/attempt-row.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { FinishInput, FinishResult, ReclaimInput } from './attempt.js';
 import { refOf } from './attempt-runner.js';
+import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import type { JobLoader } from './job-loader.js';
 
@@ -16,6 +17,7 @@ export interface FinisherDeps {
   jobs: Pick<JobLoader, 'load' | 'forget'>;
   runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
   attempts: Pick<AttemptStore, 'read' | 'recordEnd' | 'settle' | 'closeForRetry' | 'close' | 'markCleanupPending'>;
+  ended: Pick<EndedAttempts, 'take'>;
   sender: Pick<AdmissionSender, 'send'>;
   host: Pick<HostGuard, 'standing'>;
   /** The limits that jobs are given, for the words of a verdict. */
@@ -37,8 +39,9 @@ export class AttemptFinisher {
    */
   async finish(input: FinishInput, patience: Patience): Promise<FinishResult> {
     const { runId, attempt: number, end } = input;
-    const [attempt, job] = await Promise.all([this.deps.attempts.read(runId, number), this.deps.jobs.load(runId)]);
-    const verdict = this.verdictOf(attempt, job, attempt?.end ?? end);
+    const attempt = this.deps.ended.take(input) ?? (await this.deps.attempts.read(runId, number));
+    const job = await this.deps.jobs.load(runId);
+    const verdict = await this.conclude(attempt, job, attempt?.end ?? end);
     const retry = retryOf(verdict, number, job.infraRetries);
     if (!attempt || attempt.closedAt !== undefined) return this.finishClosed(input, attempt, verdict, retry);
     await this.deps.host.standing(input.kind, attempt.hostId);
@@ -111,6 +114,14 @@ export class AttemptFinisher {
       await this.deps.attempts.markCleanupPending(attempt.runId, attempt.attempt);
       return false;
     }
+  }
+
+  /** A job that is to be cancelled and left no record is cancelled, whatever else befell it. */
+  private async conclude(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Promise<Verdict> {
+    const verdict = this.verdictOf(attempt, job, end);
+    if (!attempt || attempt.record || end.kind === 'cancelled') return verdict;
+    const guards = await this.deps.runs.guards(attempt.runId);
+    return guards?.isCancelRequested ? { outcome: 'cancelled' } : verdict;
   }
 
   private verdictOf(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Verdict {

@@ -4,10 +4,11 @@ import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import type { JobSettings } from '../policy/job-payload.js';
 import { allocationName } from '../policy/naming.js';
-import type { Attempt } from '../store/attempt-row.js';
 import type { AttemptStore } from '../store/attempt.store.js';
+import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
 import type { AttemptInput, CollectInput, DispatchResult } from './attempt.js';
+import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
@@ -19,6 +20,7 @@ export interface RunnerDeps {
   settings: JobSettings;
   attempts: Pick<AttemptStore, 'open' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
   logs: Pick<LogStore, 'append' | 'kept'>;
+  ended: Pick<EndedAttempts, 'keep'>;
   host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
   deployment: string;
   /** Kept of each stream of an attempt. */
@@ -34,7 +36,10 @@ export interface Progress extends Offsets {
 
 const NOTHING_KEPT: Offsets = { stdout: 0, stderr: 0 };
 
-const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({ kind: 'failed', failure: { code, message } });
+const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({
+  kind: 'failed',
+  failure: { code, message },
+});
 
 const replaced = ({ allocation, hostId }: Attempt): AttemptEnd =>
   failed('NODE_LOST', `${allocation} ran on ${hostId ?? 'a host'}, which no longer serves local runtimes`);
@@ -62,7 +67,8 @@ export class AttemptRunner {
     const backend = backends.forRuntime(run.runtime);
     const allocation = refOf(attempt);
     const submitted = await backend.submit(job, allocation);
-    if (submitted === 'lost') return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
+    if (submitted === 'lost')
+      return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
     if (submitted === 'taken') {
       return this.ended(input, failed('NAME_TAKEN', `the cluster has a ${allocation.name} that is not ours`));
     }
@@ -72,11 +78,15 @@ export class AttemptRunner {
       return { kind: 'refused', refusal: { reason: 'settled' } };
     }
     const from = opened.kind === 'opened' ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
-    return this.follow(input, backend, { allocation, from, signal }, progress);
+    return this.follow(attempt, backend, { from, signal }, progress);
   }
 
   /** Goes on following an attempt that exists. */
-  async resume({ runId, attempt: number }: CollectInput, signal: AbortSignal, progress: Progress): Promise<AttemptEnd | undefined> {
+  async resume(
+    { runId, attempt: number }: CollectInput,
+    signal: AbortSignal,
+    progress: Progress,
+  ): Promise<AttemptEnd | undefined> {
     const attempt = await this.deps.attempts.read(runId, number);
     if (!attempt) return failed('ALLOCATION_LOST', `attempt ${number} of ${runId} was never opened`);
     if (attempt.end) return attempt.end;
@@ -84,7 +94,7 @@ export class AttemptRunner {
     if ((await this.deps.host.standing(runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const from = await this.deps.logs.kept(runId, number);
     const backend = this.deps.backends.forRuntime(runtime);
-    return this.follow({ runId, attempt: number }, backend, { allocation: refOf(attempt), from, signal }, progress);
+    return this.follow(attempt, backend, { from, signal }, progress);
   }
 
   /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */
@@ -96,7 +106,10 @@ export class AttemptRunner {
     const { runtime } = await jobs.load(runId);
     if ((await host.standing(runtime.kind, attempt.hostId)) === 'here') {
       // What does not end now is stopped again, and looked for, when the attempt is finished.
-      await backends.forRuntime(runtime).stop(refOf(attempt)).catch(() => undefined);
+      await backends
+        .forRuntime(runtime)
+        .stop(refOf(attempt))
+        .catch(() => undefined);
     }
     return this.ended({ runId, attempt: number }, { kind: 'cancelled' });
   }
@@ -111,14 +124,16 @@ export class AttemptRunner {
   }
 
   private async follow(
-    id: CollectInput,
+    attempt: Attempt,
     backend: Backend,
-    { allocation, ...watch }: { allocation: AllocationRef; from: Offsets; signal: AbortSignal },
+    watch: { from: Offsets; signal: AbortSignal },
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
-    const keeper = new LogKeeper({ logs: this.deps.logs, ...id, limitBytes: this.deps.logBytes });
+    const { runId, attempt: number } = attempt;
+    const { logs, attempts, ended, logBytes } = this.deps;
+    const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
     try {
-      for await (const event of backend.watch(allocation, watch)) {
+      for await (const event of backend.watch(refOf(attempt), watch)) {
         progress.reachedAt = Date.now();
         if (event.kind === 'log') {
           progress[event.stream] = event.at + event.bytes.length;
@@ -126,9 +141,11 @@ export class AttemptRunner {
           continue;
         }
         await keeper.end();
-        if (event.kind !== 'record') return await this.ended(id, event);
-        await this.deps.attempts.recordEnd(id.runId, id.attempt, { kind: 'record' }, event.record);
-        return { kind: 'record' };
+        if (event.kind !== 'record') return await this.ended(attempt, event);
+        const end: AttemptEnd = { kind: 'record' };
+        await attempts.recordEnd(runId, number, end, event.record);
+        ended.keep({ ...attempt, end, record: event.record });
+        return end;
       }
     } finally {
       await keeper.flush();

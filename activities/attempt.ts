@@ -35,4 +35,6 @@ export type DispatchResult = AttemptEnd | { kind: 'refused'; refusal: FenceRefus
 export type ShortResult = DispatchResult | { kind: 'running' };
 
 /** `settled`: the run has its outcome, of this attempt or of what came before. `retry`: the slot is given back. */
-export type FinishResult = { kind: 'settled'; outcome: Outcome } | { kind: 'retry'; code: RunErrorCode; delayMs: number };
+export type FinishResult =
+  | { kind: 'settled'; outcome: Outcome }
+  | { kind: 'retry'; code: RunErrorCode; delayMs: number };

@@ -25,6 +25,9 @@ export class HostGuard {
     const own = this.hostIdFor(kind);
     if (own === owner) return 'here';
     if (own !== undefined && (await this.hosts.current()) === own) return 'replaced';
-    throw new PlatformError('WRONG_HOST', `the attempt belongs to ${owner ?? 'no host'}, and this is ${own ?? 'another'}`);
+    throw new PlatformError(
+      'WRONG_HOST',
+      `the attempt belongs to ${owner ?? 'no host'}, and this is ${own ?? 'another'}`,
+    );
   }
 }

@@ -1,15 +1,16 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { JsonLog } from '../config/log.js';
 import { appModule } from './app.module.js';
 import { createAdapter } from './common/adapter.js';
 import type { CommonParts } from './common/common.module.js';
-import { FrameworkLog, type Log } from './common/log.js';
+import { FrameworkLog } from './common/framework-log.js';
 import { isLoopback } from './common/loopback.js';
 import { ProblemFilter } from './common/problem.filter.js';
 import { SchemaPipe } from './common/schema.pipe.js';
 
 interface Parts extends CommonParts {
-  log: Log;
+  log: JsonLog;
 }
 
 /** The HTTP application, not listening yet. */

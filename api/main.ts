@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { readEnv } from '../config/env.js';
+import { JsonLog } from '../config/log.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { createApp, refuseForeignHost } from './app.js';
-import { Log } from './common/log.js';
 import { WorkflowClient } from './common/workflow.client.js';
 
 const STOP_WITHIN_MS = 20_000;
 
-const log = new Log();
+const log = new JsonLog();
 
 /** Migrates, listens, and ends on SIGTERM or SIGINT once what it began is answered. */
 async function main(): Promise<void> {

@@ -13,7 +13,10 @@ export function createBackend(kind: RuntimeKind, { local }: BackendOptions): Bac
   switch (kind) {
     case 'local':
       if (local) return new LocalBackend(local);
-      throw new PlatformError('WRONG_HOST', 'this worker does not serve local runtimes: another host, or another worker, does');
+      throw new PlatformError(
+        'WRONG_HOST',
+        'this worker does not serve local runtimes: another host, or another worker, does',
+      );
     case 'nomad':
     case 'k8s':
       throw new PlatformError('BACKEND_NOT_BUILT', `this version cannot run jobs on ${kind} runtimes yet`);

@@ -50,6 +50,8 @@ export const AttemptView = z.strictObject({
   commandMs: z.int().nullable(),
   answer: z.string().nullable(),
   answerCut: z.boolean(),
+  /** What the `command` graders said, in their order: the first 4 KB of each. */
+  graders: z.array(z.strictObject({ status: z.int(), timedOut: z.boolean(), ms: z.int(), output: z.string() })),
   usage: z.unknown(),
   provenance: z.record(z.string(), z.unknown()),
 });

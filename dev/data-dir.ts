@@ -1,7 +1,6 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { endLocalJobs } from './local-jobs.js';
 import { endProcess, hasCode, identify, isAlive, ProcessId } from './process-id.js';
 
 /** Who uses a data directory: the launcher, and what it started, in order of start. */
@@ -49,7 +48,7 @@ export class DataDirLock {
       if (lock.create()) return lock;
       const other = lock.read();
       if (other && isAlive(other.launcher)) throw inUse(paths.dir, other);
-      await endLeftovers(paths, other?.parts ?? [], say);
+      await endLeftovers(other?.parts ?? [], say);
       rmSync(paths.running, { force: true });
     }
     throw new Error(`${paths.running} keeps coming back: is another start going on in ${paths.dir}?`);
@@ -98,10 +97,10 @@ function inUse(dir: string, { launcher, url }: Occupant): Error {
   );
 }
 
-async function endLeftovers(paths: DataPaths, parts: Occupant['parts'], say: (line: string) => void): Promise<void> {
+/** Their jobs go on: the worker of the new start adopts them. */
+async function endLeftovers(parts: Occupant['parts'], say: (line: string) => void): Promise<void> {
   const alive = parts.filter(isAlive).reverse();
   if (alive.length > 0) say(`ending what an earlier start left: ${alive.map(({ name }) => name).join(', ')}`);
   // For Postgres SIGINT is the fast way down; SIGTERM waits for its clients.
   for (const part of alive) await endProcess(part, part.name === 'postgres' ? 'SIGINT' : 'SIGTERM', 10_000);
-  await endLocalJobs(paths.state);
 }

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { DataDirLock, type DataPaths, dataPaths } from './data-dir.js';
 import { endLocalJobs } from './local-jobs.js';
 import { Part } from './part.js';
-import { choosePorts } from './ports.js';
 import { identify } from './process-id.js';
 import {
   type Addresses,
@@ -17,7 +16,7 @@ import {
 export interface StackOptions {
   dataDir: string;
   /** Wanted ports; absent or taken ones are replaced by free ones. */
-  ports?: Partial<Ports>;
+  ports?: Ports;
   /** Environment of the API and the worker, on top of ours. */
   env?: Record<string, string>;
   /** Told what happens, a line at a time. */
@@ -34,9 +33,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const say = options.say ?? (() => {});
   const paths = dataPaths(path.resolve(options.dataDir));
   const lock = await DataDirLock.take(paths, say);
-  const { api = 0, temporalUi = 0, temporal = 0 } = options.ports ?? {};
-  const ports: Ports = await choosePorts({ api, temporalUi, temporal });
-  const stack = new Stack(paths, lock, { ...options, ports, say });
+  const stack = new Stack(paths, lock, { ...options, say });
   try {
     await stack.start();
     return stack;
@@ -48,8 +45,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 /** A platform on this machine. Parts that die are started again. */
 export class Stack {
-  readonly apiUrl: string;
-  readonly addresses: Addresses = { databaseUrl: '', temporalAddress: '' };
+  readonly addresses: Addresses = {};
   private readonly parts: { database: Part; temporal: Part; api: Part; worker: Part };
   private readonly aborted = new AbortController();
   private stopping: Promise<void> | undefined;
@@ -62,10 +58,10 @@ export class Stack {
   constructor(
     private readonly paths: DataPaths,
     private readonly lock: DataDirLock,
-    private readonly options: StackOptions & { ports: Ports; say: (line: string) => void },
+    private readonly options: StackOptions & { say: (line: string) => void },
   ) {
-    const { ports, env = {}, say } = options;
-    this.apiUrl = `http://127.0.0.1:${ports.api}`;
+    const { env = {}, say } = options;
+    const ports = { ...options.ports };
     const context: PartContext = { paths, ports, env, addresses: this.addresses, signal: this.aborted.signal, say };
     this.parts = {
       database: new Part('postgres', () => startDatabase(context), say),
@@ -79,6 +75,10 @@ export class Stack {
   private get order(): Part[] {
     const { database, temporal, api, worker } = this.parts;
     return [database, temporal, api, worker];
+  }
+
+  get apiUrl(): string {
+    return this.addresses.apiUrl ?? '';
   }
 
   /** Ids of the processes that are up, by part. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endLocalJobs } from './local-jobs.js';
@@ -37,6 +37,20 @@ test('ends the group of a wrapper and every process that carries the marker of a
 
   expect(await endLocalJobs(stateDir)).toBe(2);
   expect([wrapper, daemon, foreign, reused].map(isAlive)).toEqual([false, false, true, true]);
+});
+
+test('a job that was cut short is gone for the next worker, one that had its result is kept', async () => {
+  const record = '\n__EVERDICT_RESULT__ 00ff version 1\n__EVERDICT_RESULT__ 00ff end 2\n';
+  for (const [name, printed] of Object.entries({ cut: 'half of it', done: `all of it${record}`, ended: 'before' })) {
+    aJob(name, name === 'ended' ? undefined : aProcess({ EVERDICT_ATTEMPT: name }));
+    writeFileSync(path.join(stateDir, 'jobs', name, 'stdout'), printed);
+  }
+  await endLocalJobs(stateDir);
+  expect(['cut', 'done', 'ended'].map((name) => existsSync(path.join(stateDir, 'jobs', name)))).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 test('has nothing to do where no job ever ran', async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf, isAlive, signalProcess } from './process-id.js';
@@ -6,10 +7,15 @@ import { groupOf, isAlive, signalProcess } from './process-id.js';
 /** Looks at the process table before a job that will not end is given up. */
 const LOOKS = 100;
 const MARKER = 'EVERDICT_ATTEMPT=';
+/** The line that ends a result record, at the end of what the wrapper printed. */
+const LAST_LINE = /\n__EVERDICT_RESULT__ [0-9a-f]+ end \d+\n$/;
+const RECORD_TAIL = 200;
 
 /**
  * Ends the jobs that a stopped stack left on this machine, daemons of theirs included: every process that carries the
  * marker of a job in the state directory, or is in the group of its wrapper. Returns how many there were.
+ * A job that was cut short is then absent for the next worker, which tries its case again: left in place, it would
+ * look as if it had ended by itself, and its agent would be blamed.
  */
 export async function endLocalJobs(stateDir: string): Promise<number> {
   const jobs = readJobs(path.join(stateDir, 'jobs'));
@@ -23,7 +29,25 @@ export async function endLocalJobs(stateDir: string): Promise<number> {
     }
     await sleep(20);
   }
+  for (const [name, wrapper] of jobs) {
+    if (wrapper !== undefined && ended.has(wrapper) && !hasRecord(path.join(stateDir, 'jobs', name)))
+      remove(stateDir, name);
+  }
   return ended.size;
+}
+
+/** Whether its result is complete: the wrapper stays for a while after that. */
+function hasRecord(jobDir: string): boolean {
+  const stdout = readOrNothing(path.join(jobDir, 'stdout')) ?? '';
+  return LAST_LINE.test(stdout.slice(-RECORD_TAIL));
+}
+
+/** At once, however long the deletion takes or whether it succeeds. */
+function remove(stateDir: string, name: string): void {
+  const trash = path.join(stateDir, 'trash', `${name}.${randomBytes(6).toString('hex')}`);
+  mkdirSync(path.dirname(trash), { recursive: true });
+  renameSync(path.join(stateDir, 'jobs', name), trash);
+  rmSync(trash, { recursive: true, force: true, maxRetries: 1 });
 }
 
 /** Names of the jobs, with the group of the wrapper where it still runs. */

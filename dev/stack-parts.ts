@@ -4,6 +4,7 @@ import { childEnv, givenTemporal } from '../config/cli-env.js';
 import type { DataPaths } from './data-dir.js';
 import { startNodeProcess } from './node-process.js';
 import type { Running } from './part.js';
+import { choosePorts } from './ports.js';
 import { startPostgres } from './postgres.js';
 import { startTemporal } from './temporal-server.js';
 
@@ -12,19 +13,20 @@ const READY_WITHIN_MS = 60_000;
 /** Where the built programs are, as seen from the launcher's source and from its built form. */
 const DIST = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../dist/' : '../', import.meta.url));
 
-/** Ports of the parts. Those of Postgres and Temporal are known once they first came up, and kept for a restart. */
+/** Wanted ports; a taken one is replaced by a free one. What a part first came up on is kept for its restarts. */
 export interface Ports {
-  api: number;
-  temporalUi: number;
+  api?: number;
+  temporalUi?: number;
   temporal?: number;
   postgres?: number;
 }
 
 /** Where the parts find each other; known once those they need are up. */
 export interface Addresses {
-  databaseUrl: string;
-  temporalAddress: string;
+  databaseUrl?: string;
+  temporalAddress?: string;
   temporalUiUrl?: string;
+  apiUrl?: string;
 }
 
 export interface PartContext {
@@ -44,38 +46,60 @@ export async function startDatabase({ paths, ports, addresses }: PartContext): P
   return { pid, stop, detail: `port ${port}` };
 }
 
-export async function startTemporalServer(context: PartContext): Promise<Running> {
-  const { paths, ports, addresses, say } = context;
+export async function startTemporalServer({ paths, ports, addresses, say }: PartContext): Promise<Running> {
   const given = givenTemporal();
   if (given) {
     addresses.temporalAddress = given;
     return { stop: async () => {}, detail: `${given}, from TEMPORAL_ADDRESS` };
   }
-  const server = await startTemporal({
-    dbFile: paths.temporal,
-    port: ports.temporal,
-    uiPort: ports.temporalUi,
-    headless: false,
-    say: (line) => say(`  ${line}`),
+  const start = (port: number | undefined, uiPort: number | undefined) =>
+    startTemporal({ dbFile: paths.temporal, port, uiPort, headless: false, say: (line) => say(`  ${line}`) });
+  const isFirst = addresses.temporalAddress === undefined;
+  const server = await start(ports.temporal, ports.temporalUi).catch((error: unknown) => {
+    if (isFirst && isPortTaken(error)) return start(undefined, undefined);
+    throw error;
   });
   addresses.temporalAddress = server.address;
   addresses.temporalUiUrl = server.uiUrl;
+  ports.temporal = portOf(server.address);
+  ports.temporalUi = portOf(server.uiUrl);
   return { pid: server.pid, stop: () => server.stop(), detail: server.uiUrl ?? server.address };
 }
 
 export async function startApi(context: PartContext): Promise<Running> {
-  const url = `http://${HOST}:${context.ports.api}`;
+  const { ports, addresses } = context;
+  const isFirst = addresses.apiUrl === undefined;
+  const { api = 0 } = ports;
+  const port = isFirst ? (await choosePorts({ api })).api : api;
+  return startApiOn(port, context).catch((error: unknown) => {
+    if (isFirst && isPortTaken(error)) return startApiOn(0, context);
+    throw error;
+  });
+}
+
+async function startApiOn(port: number, context: PartContext): Promise<Running> {
+  let url: string | undefined;
   const spec = {
     name: 'api',
     script: path.join(DIST, 'api/main.js'),
-    env: environment(context),
+    env: { ...environment(context), PORT: String(port) },
     logFile: path.join(context.paths.logs, 'api.log'),
     readyWithinMs: READY_WITHIN_MS,
-    // By its log first: on a port that was just taken, somebody else might answer.
-    isReady: (log: string) => log.includes('api ready') && answers(`${url}/readyz`),
+    isReady: async (log: string) => {
+      // Its log says where it listens, also on a port of its own choice.
+      url = /"message":"api ready","url":"([^"]+)"/.exec(log)?.[1];
+      return url !== undefined && (await answers(`${url}/readyz`));
+    },
   };
-  return { ...(await startNodeProcess(spec, context.signal)), detail: url };
+  const running = await startNodeProcess(spec, context.signal);
+  context.addresses.apiUrl = url;
+  context.ports.api = portOf(url);
+  return { ...running, detail: url ?? '' };
 }
+
+const portOf = (address = ''): number => Number(address.slice(address.lastIndexOf(':') + 1));
+
+const isPortTaken = (error: unknown): boolean => /EADDRINUSE|address already in use/i.test(String(error));
 
 export async function startWorker(context: PartContext): Promise<Running> {
   const logFile = path.join(context.paths.logs, 'worker.log');
@@ -87,16 +111,21 @@ export async function startWorker(context: PartContext): Promise<Running> {
     readyWithinMs: READY_WITHIN_MS,
     isReady: (log: string) => log.includes('worker ready'),
   };
-  return { ...(await startNodeProcess(spec, context.signal)), detail: `log in ${path.relative('', logFile)}` };
+  return { ...(await startNodeProcess(spec, context.signal)), detail: `log in ${shortest(logFile)}` };
 }
 
-function environment({ addresses, ports, paths, env }: PartContext): NodeJS.ProcessEnv {
+/** As seen from where the user is, unless that goes upwards. */
+function shortest(file: string): string {
+  const relative = path.relative('', file);
+  return relative.startsWith('..') ? file : relative;
+}
+
+function environment({ addresses, paths, env }: PartContext): NodeJS.ProcessEnv {
   return childEnv({
-    DATABASE_URL: addresses.databaseUrl,
-    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    DATABASE_URL: addresses.databaseUrl ?? '',
+    TEMPORAL_ADDRESS: addresses.temporalAddress ?? '',
     ...(givenTemporal() ? {} : { TEMPORAL_NAMESPACE: 'default' }),
     EVERDICT_HOST: HOST,
-    PORT: String(ports.api),
     EVERDICT_STATE_DIR: paths.state,
     EVERDICT_ALLOW_LOCAL_RUNTIMES: '1',
     ...env,

@@ -142,14 +142,14 @@ describe('grade', () => {
       { id: 'missing', kind: 'command', command: 'true' },
     ].map((grader) => Grader.parse(grader));
     const commandGraders = [
-      { index: 2, status: 1, timedOut: false, ms: 10, output: bytes('1 test failed\n') },
-      { index: 1, status: 0, timedOut: false, ms: 10, output: new Uint8Array() },
+      { index: 2, status: 1, timedOut: false, ms: 10, output: bytes('ValueError: 3\n  at x\nbye\n') },
+      { index: 1, status: 0, timedOut: false, ms: 10, output: bytes('1 test ran\nall is well\n\n') },
       { index: 3, status: 0, timedOut: true, ms: 9_000, output: new Uint8Array() },
     ];
     expect(grade(graders, evidence('x', { commandGraders, graderSec: 8 }))).toEqual([
-      { grader: 'first', kind: 'command', passed: true, detail: 'exit code 0' },
+      { grader: 'first', kind: 'command', passed: true, detail: 'exit code 0: all is well' },
       { grader: 'between', kind: 'contains', passed: true, detail: 'contains "x"' },
-      { grader: 'second', kind: 'command', passed: false, detail: 'exit code 1: 1 test failed' },
+      { grader: 'second', kind: 'command', passed: false, detail: 'exit code 1: ValueError: 3' },
       { grader: 'late', kind: 'command', passed: false, detail: 'took 9.0 s, more than the allowed 8 s' },
       { grader: 'missing', kind: 'command', passed: false, detail: 'the grader did not run' },
     ]);

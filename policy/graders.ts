@@ -127,14 +127,23 @@ function gradeNumeric(value: number, tolerance: number, { text, isCut }: Answer)
     : failed(`${number}, expected ${range}`);
 }
 
+/** How most languages begin the line that names a failure. */
+const FAILURE_LINE = /^[\w.]*(Error|Exception)\b/;
+
+/** The line that most likely says why: the last one that names an error, else the last one. */
+function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  return (lines.findLast((line) => FAILURE_LINE.test(line)) ?? lines.at(-1) ?? '').trim();
+}
+
 function gradeCommand(outcome: JobRecord['graders'][number] | undefined, graderSec: number | undefined): Found {
   if (!outcome) return failed('the grader did not run');
   if (outcome.timedOut) {
     const allowed = graderSec === undefined ? '' : `, more than the allowed ${graderSec} s`;
     return failed(`took ${(outcome.ms / 1_000).toFixed(1)} s${allowed}`);
   }
-  const output = decode(outcome.output).trim();
-  const said = output ? `: ${shortened(output, 400)}` : '';
+  const line = tellingLine(decode(outcome.output));
+  const said = line ? `: ${shortened(line, 400)}` : '';
   return outcome.status === 0 ? passed(`exit code 0${said}`) : failed(`exit code ${outcome.status}${said}`);
 }
 

@@ -21,9 +21,15 @@ interface JobParts {
 }
 
 /** Everything a job reads. Refuses, by code, what cannot be a job of this version. */
-export function jobPayload({ runId, case: evalCase, harness, params }: JobParts, settings: JobSettings): Map<string, Uint8Array> {
+export function jobPayload(
+  { runId, case: evalCase, harness, params }: JobParts,
+  settings: JobSettings,
+): Map<string, Uint8Array> {
   if (harness.kind !== 'command') {
-    throw new PlatformError('HARNESS_NOT_BUILT', `harness ${harness.id} is of kind ${harness.kind}, which this version cannot run yet`);
+    throw new PlatformError(
+      'HARNESS_NOT_BUILT',
+      `harness ${harness.id} is of kind ${harness.kind}, which this version cannot run yet`,
+    );
   }
   const { wrapper, answerLimit, payloadLimit, timers } = settings;
   const start = startOf(evalCase.env);
@@ -66,7 +72,10 @@ function startOf(env: CaseEnv): Pick<PayloadInput, 'files' | 'git' | 'setup'> {
 function plainEnv({ id, env }: HarnessSpec): Record<string, string> {
   const plain = Object.entries(env).map(([name, value]) => {
     if (typeof value === 'string') return [name, value];
-    throw new PlatformError('SECRET_MISSING', `harness ${id} names the secret ${value.secretRef} for ${name}, and there are no secrets yet`);
+    throw new PlatformError(
+      'SECRET_MISSING',
+      `harness ${id} names the secret ${value.secretRef} for ${name}, and there are no secrets yet`,
+    );
   });
   return Object.fromEntries(plain);
 }

@@ -82,13 +82,21 @@ describe('buildPayload', () => {
       'grader_sec',
       'grace_sec',
     ];
-    const more = ['linger_sec', 'work_dir', 'task_in_env', 'git_url', 'git_ref', 'answer_limit', 'usage_limit'];
+    const more = ['linger_sec', 'work_dir', 'task_in_env', 'needs_git', 'answer_limit', 'usage_limit'];
     const words = [...names, ...more, 'grader_output_limit'].map((name) => `"$${name}"`).join(' ');
 
     expect(shell(settings, words).split('\0')).toEqual([
       ...['run_1', "it's $HOME", '1', '2', '600', '1800', '300', '2'],
-      ...['60', '/app', '1', 'https://example.org/a.git', 'main', '262144', '16384', '4096', ''],
+      ...['60', '/app', '1', '1', '262144', '16384', '4096', ''],
     ]);
+  });
+
+  test('checks a repository out as step 0 of the setup', () => {
+    const { settings, 'setup.0': script = '' } = build({ git: { url: "file:///it's/$here", ref: 'main' } });
+
+    expect(settings).toContain("needs_git='1'\n");
+    expect(script).toContain("git fetch -q --depth 1 -- 'file:///it'\\''s/$here' 'main'");
+    expect(build()).not.toHaveProperty('setup.0');
   });
 
   test('exports the variables of the harness, and what the job is told about itself', () => {

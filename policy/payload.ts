@@ -56,8 +56,7 @@ function settingsOf(input: PayloadInput): string {
     ['linger_sec', timers.lingerSec],
     ['work_dir', workDir],
     ['task_in_env', encoder.encode(input.task).length > TASK_ENV_BYTES ? 0 : 1],
-    ['git_url', git?.url ?? ''],
-    ['git_ref', git?.ref ?? ''],
+    ['needs_git', git ? 1 : 0],
     ['answer_limit', input.answerLimit],
     ['usage_limit', 16_384],
     ['grader_output_limit', 4_096],
@@ -76,6 +75,19 @@ function envOf({ env, params, model, runId, caseId }: PayloadInput): string {
   return variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join('');
 }
 
+/**
+ * Fetches the commit that was asked for and no more, as what came after it may hold the solution. Some servers hand out
+ * branches and tags only, and none a short commit id.
+ */
+const checkoutOf = ({ url, ref }: { url: string; ref: string }): string => `export GIT_TERMINAL_PROMPT=0
+git init -q . || exit
+if git fetch -q --depth 1 -- ${quoted(url)} ${quoted(ref)}; then
+  exec git checkout -q --detach FETCH_HEAD
+fi
+git fetch -q --tags -- ${quoted(url)} '+refs/heads/*:refs/remotes/origin/*' &&
+  exec git checkout -q --detach ${quoted(ref)}
+`;
+
 const hexLines = (hex: string): string =>
   (hex.toLowerCase().match(new RegExp(`.{1,${HEX_LINE}}`, 'g')) ?? []).map((line) => `${line}\n`).join('');
 
@@ -88,6 +100,7 @@ export function buildPayload(input: PayloadInput): Map<string, Uint8Array> {
     ['task', input.task],
     ['command', input.command],
   ]);
+  if (input.git) payload.set('setup.0', checkoutOf(input.git));
   for (const [index, script] of input.setup.entries()) payload.set(`setup.${index + 1}`, script);
   for (const [index, script] of input.graders.entries()) payload.set(`grader.${index + 1}`, script);
   let manifest = '';

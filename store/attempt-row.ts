@@ -107,6 +107,14 @@ function usageOf(record: JobRecord | undefined): unknown {
   }
 }
 
+const gradersOf = (record: JobRecord | undefined): AttemptView['graders'] =>
+  (record?.graders ?? []).map(({ status, timedOut, ms, output }) => ({
+    status,
+    timedOut,
+    ms,
+    output: Buffer.from(output).toString('utf8'),
+  }));
+
 export function toAttemptView(stored: AttemptRow): AttemptView {
   const { record } = toAttempt(stored);
   return {
@@ -122,6 +130,7 @@ export function toAttemptView(stored: AttemptRow): AttemptView {
     commandMs: record?.commandMs ?? null,
     answer: record ? Buffer.from(record.answer).toString('utf8') : null,
     answerCut: record?.answerCut ?? false,
+    graders: gradersOf(record),
     usage: usageOf(record),
     provenance: stored.provenance,
   };

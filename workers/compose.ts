@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { WorkflowClient } from '@temporalio/client';
 import type { Logger } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { AdmissionSender } from '../activities/admission-sender.js';
 import { AttemptFinisher } from '../activities/attempt-finisher.js';
 import { AttemptRunner } from '../activities/attempt-runner.js';
+import { EndedAttempts } from '../activities/ended-attempts.js';
 import { HostGuard } from '../activities/host-guard.js';
 import {
   createAdmissionActivities,
@@ -16,7 +15,7 @@ import { JobLoader } from '../activities/job-loader.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
-import type { JobSettings } from '../policy/job-payload.js';
+import { jobSettings } from '../config/job-settings.js';
 import { AttemptStore } from '../store/attempt.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { LogStore } from '../store/log.store.js';
@@ -25,9 +24,6 @@ import { PoolStore } from '../store/pool.store.js';
 import { RunStore } from '../store/run.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { Outbox } from './outbox.js';
-
-const isSource = import.meta.url.endsWith('.ts');
-const WRAPPER = fileURLToPath(new URL(`${isSource ? '..' : '../..'}/wrapper/wrapper.sh`, import.meta.url));
 
 interface Parts {
   env: Env;
@@ -54,18 +50,29 @@ export function compose({ env, dataSource, client, log, localHost }: Parts) {
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
   const backends = new BackendResolver({ local: localHost && localOptions(env, localHost) });
   const settings = jobSettings(env);
+  const ended = new EndedAttempts();
 
   const runner = new AttemptRunner({
     backends,
     jobs,
     settings,
     attempts,
+    ended,
     host,
     logs: new LogStore(dataSource),
     deployment: env.EVERDICT_DEPLOYMENT,
     logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
   });
-  const finisher = new AttemptFinisher({ backends, jobs, runs, attempts, sender, host, timers: settings.timers });
+  const finisher = new AttemptFinisher({
+    backends,
+    jobs,
+    runs,
+    attempts,
+    ended,
+    sender,
+    host,
+    timers: settings.timers,
+  });
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs }),
@@ -83,16 +90,4 @@ const localOptions = (env: Env, host: LocalHost) => ({
   host,
   environment: { path: env.PATH, lang: env.LANG },
   graceMs: env.EVERDICT_GRACE_SEC * 1_000,
-});
-
-const jobSettings = (env: Env): JobSettings => ({
-  wrapper: readFileSync(WRAPPER, 'utf8'),
-  timers: {
-    setupSec: env.EVERDICT_SETUP_SEC,
-    graderSec: env.EVERDICT_GRADER_SEC,
-    graceSec: env.EVERDICT_GRACE_SEC,
-    lingerSec: env.EVERDICT_LINGER_SEC,
-  },
-  answerLimit: env.EVERDICT_ANSWER_KB * 1_024,
-  payloadLimit: env.EVERDICT_PAYLOAD_KB * 1_024,
 });

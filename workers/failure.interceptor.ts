@@ -1,15 +1,12 @@
-import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ERROR_CODES, PlatformError } from '../contracts/errors.js';
 
 const MESSAGE_LIMIT = 500;
 
 /** Turns what an activity throws into what its history may show: a code, a short message, and whether to try again. */
 export class FailureInterceptor implements ActivityInboundCallsInterceptor {
-  async execute(
-    input: ActivityExecuteInput,
-    next: Next<ActivityInboundCallsInterceptor, 'execute'>,
-  ): Promise<unknown> {
+  async execute(input: ActivityExecuteInput, next: Next<ActivityInboundCallsInterceptor, 'execute'>): Promise<unknown> {
     try {
       return await next(input);
     } catch (error) {

@@ -67,7 +67,10 @@ export class Outbox {
   async startScorecards(): Promise<void> {
     const { scorecards, workflowTaskMs } = this.deps;
     for (const { id, workspaceId, total } of await scorecards.unstarted(BATCH)) {
-      await this.startOnce('scorecardWorkflow', scorecardStart({ workspaceId, scorecardId: id, total }, workflowTaskMs));
+      await this.startOnce(
+        'scorecardWorkflow',
+        scorecardStart({ workspaceId, scorecardId: id, total }, workflowTaskMs),
+      );
       await scorecards.markStarted(id);
     }
   }

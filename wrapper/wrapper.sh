@@ -17,7 +17,7 @@ read -r nonce <&9 || exit 2
 exec 9<&-
 trap '' TERM INT QUIT HUP # inherited by the helpers, so that they survive the agent's `kill 0`
 
-payload=$1 state=$2 work_dir='' task_in_env=0 git_url='' git_ref='' setup_count=0 grader_count=0
+payload=$1 state=$2 work_dir='' task_in_env=0 needs_git=0 setup_count=0 grader_count=0
 setup_sec=600 timeout_sec=1800 grader_sec=300 grace_sec=2 linger_sec=0
 answer_limit=262144 usage_limit=16384 grader_output_limit=4096
 # shellcheck source=/dev/null
@@ -115,7 +115,7 @@ start_timer() {
   read_clock
   begun=$now deadline=$((now + $1 * 100))
   guard "$2" >/dev/null 2>&1 & guard=$!
-  sleep "$1" >"$2" 2>/dev/null & sleeper=$!
+  { sleep "$1" 2>/dev/null & sleeper=$!; } >"$2" # opened by us, as the agent, once it runs, may delete it
 }
 
 guard() {
@@ -140,29 +140,18 @@ stop_timer() {
   wait "$guard" "$sleeper"
 } 2>/dev/null
 
-# What becomes the script itself.
+# Turns a subshell into script $1 of the payload.
 become() {
   exec 2>&3 3>&- 8>&-
   case $1 in grader.*) exec 2>&1 ;; esac
   cd "$work" || exit 126
+  set -- "$payload/$1"
   export HOME="$work" TMPDIR="$state/tmp" EVERDICT_TASK_FILE="$payload/task"
   export EVERDICT_ANSWER_FILE="$state/answer" EVERDICT_USAGE_FILE="$state/usage"
   [ "$task_in_env" = 0 ] || export EVERDICT_TASK="${task%.}"
   # shellcheck source=/dev/null
-  . "$payload/env" # last: it may choose another PATH or HOME
-  [ "$1" = checkout ] || exec /bin/sh "$payload/$1"
-  checkout
-}
-
-# Fetches the commit that was asked for and no more: what came after it may hold the solution.
-checkout() {
-  export GIT_TERMINAL_PROMPT=0
-  git init -q . || return
-  if git fetch -q --depth 1 -- "$git_url" "$git_ref"; then
-    git checkout -q --detach FETCH_HEAD
-  else # some servers hand out branches and tags only, and none a short commit id
-    git fetch -q --tags -- "$git_url" '+refs/heads/*:refs/remotes/origin/*' && git checkout -q --detach "$git_ref"
-  fi
+  . "$payload/env" # last, as it may choose another PATH or HOME, and change any variable of ours
+  exec /bin/sh "$1"
 }
 
 # Runs $1 in the foreground, as a background list ignores SIGINT for good, and sets code. $2: where its stdout goes, if
@@ -186,13 +175,13 @@ run_script() {
 run_captured() {
   code=126 ms=0 fired=0 killed=0 hex=''
   mkfifo "$state/$1.out" "$state/$1.tee" "$state/$1.timer" && capture "$@" 8<>"$state/$1.hex"
-  measure "$3"
 }
 
-# tee survives its reader, so the output may be of any size.
+# tee survives its reader, so the output may be of any size. Opening a pipe waits for its other end: when the script
+# starts, all of them are open, and may be deleted.
 capture() {
   od -An -v -tx1 -N $(($3 + 1)) <"$state/$1.tee" >&8 2>/dev/null & od=$!
-  (trap '' PIPE && exec tee "$state/$1.tee" <"$state/$1.out" 2>/dev/null) & tee=$!
+  (trap '' PIPE && exec tee /proc/self/fd/7 7>"$state/$1.tee" <"$state/$1.out" 2>/dev/null) & tee=$!
   helpers="$tee $od"
   start_timer "$2" "$state/$1.timer"
   run_script "$1" "$state/$1.out"
@@ -202,6 +191,7 @@ capture() {
   finish_helper "$od"
   helpers=''
   [ ! -s /proc/$$/fd/8 ] || hex=$(join_lines <"/proc/$$/fd/8")
+  measure "$3"
 }
 
 # Turns the output of od into lines of 1,024 bytes.
@@ -232,12 +222,13 @@ decode='s/[^0-9a-f]//g;y/0123456789abcdef/ghijklmnopqrstuv/
   s/x000/0/g;s/x001/1/g;s/x010/2/g;s/x011/3/g;s/x100/4/g;s/x101/5/g;s/x110/6/g;s/x111/7/g
   s/..*/printf "&"/'
 
-# A second start of the same attempt, by whoever restarts containers, ends here.
+# A second start of the same attempt, by whoever restarts containers, ends here. Sets code.
 claim() {
-  [ -d "$state" ] || mkdir -p "$state"
-  if ! mkdir "$state/claim"; then
+  mkdir -p "$state/tmp" "$work"
+  code=$?
+  if ! mkdir "$state/claim" 2>/dev/null; then
     [ ! -d "$state/claim" ] || exit 0
-    echo "wrapper: cannot write to $state" >&3
+    echo "wrapper: cannot write to $state" >&2
     exit 2
   fi
   read -r line </proc/$$/stat
@@ -247,7 +238,7 @@ claim() {
     [ "$position" != 22 ] || break
   done
   printf '%s %s\n' $$ "$started" >"$state/pid"
-} 3>&2 2>/dev/null
+}
 
 write_files() {
   while IFS= read -r line; do
@@ -261,20 +252,21 @@ write_files() {
   done <"$payload/files"
 }
 
-# Sets setup_failed, and timer, when the command cannot run. Step 0 is the files and the checkout.
+# Sets setup_failed, and timer, when the command cannot run.
 prepare() {
-  step=0 code=1 fired=0
-  if mkdir -p "$state/tmp" "$work" && write_files; then code=0; fi
+  step=0 fired=0
+  [ "$code" != 0 ] || write_files || code=1
   [ "$task_in_env" = 0 ] || task=$(cat "$payload/task" && printf .)
-  if [ "$code" = 0 ] && [ "$setup_count${git_url:+ }" != 0 ]; then run_setup; fi
+  [ "$code" != 0 ] || [ "$needs_git$setup_count" = 00 ] || run_setup
   [ "$fired" = 0 ] || timer=setup
   [ "$code$fired" = 00 ] || setup_failed="$step $code"
 }
 
+# Step 0 is the checkout.
 run_setup() {
   mkfifo "$state/setup.timer"
   start_timer "$setup_sec" "$state/setup.timer"
-  [ -z "$git_url" ] || run_script checkout ''
+  [ "$needs_git" = 0 ] || run_script setup.0 ''
   while [ "$code" = 0 ] && [ "$step" -lt "$setup_count" ] && is_before "$deadline"; do
     step=$((step + 1))
     run_script "setup.$step" ''
@@ -284,12 +276,15 @@ run_setup() {
 }
 
 run_command() {
-  run_captured command "$timeout_sec" "$answer_limit"
+  if ! run_captured command "$timeout_sec" "$answer_limit"; then
+    setup_failed="0 $code"
+    return
+  fi
   status=$code command_ms=$ms leftovers=$killed
   [ "$fired" = 0 ] || timer='command'
   answer=$hex answer_bytes=$bytes answer_cut=$cut
   [ "$cut" = 0 ] || answer_bytes=-
-  if [ -f "$state/answer" ]; then
+  if [ -f "$state/answer" ] && [ -r "$state/answer" ]; then
     read_file "$state/answer" "$answer_limit"
     answer=$hex answer_from=file answer_bytes=$(($(wc -c <"$state/answer"))) answer_cut=$cut
   fi
@@ -335,8 +330,8 @@ print_record() {
   emit "leftovers $leftovers" "end $((lines + 2))"
 }
 
-for tool in sleep cat sed wc od mkfifo tee ${git_url:+git} mkdir; do
-  command -v "$tool" >/dev/null || tool_missing=$tool
+for tool in git sleep cat sed wc od mkfifo tee mkdir; do
+  [ "$needs_git$tool" = 0git ] || command -v "$tool" >/dev/null || tool_missing=$tool
 done
 [ "$tool_missing" = mkdir ] || claim
 [ -n "$tool_missing" ] || prepare

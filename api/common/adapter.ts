@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { JsonLog } from '../../config/log.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { addBodyParsers, BODY_LIMIT } from './body-parsers.js';
-import type { Log } from './log.js';
 import { isLoopbackHost, isOwnOrigin } from './loopback.js';
 import { sendProblem } from './problem.filter.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 
 /** The HTTP server with all that holds for every request, also for those that reach no route. */
-export function createAdapter(log: Log): FastifyAdapter {
+export function createAdapter(log: JsonLog): FastifyAdapter {
   const options: FastifyServerOptions = {
     bodyLimit: BODY_LIMIT,
     requestIdHeader: false,
@@ -32,7 +32,7 @@ function ownRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.-]{1,64}$/.test(header) ? header : randomUUID();
 }
 
-function addHooks(server: FastifyInstance, log: Log): void {
+function addHooks(server: FastifyInstance, log: JsonLog): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');

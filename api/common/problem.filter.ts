@@ -8,15 +8,15 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JsonLog } from '../../config/log.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { BODY_LIMIT } from './body-parsers.js';
-import { Log } from './log.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 
 /** Turns every error into a problem document. The only place that maps errors to HTTP. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly log: Log) {}
+  constructor(private readonly log: JsonLog) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
 
 const DISCARD_MS = 5_000;
 
-export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: JsonLog): void {
   const problem = toProblem(named(error, request), request.id);
   if (problem.status >= 500 && !isExpected(error)) {
     log.error('request failed', { requestId: request.id, code: problem.code, error });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Env } from '../../config/env.js';
+import type { JsonLog } from '../../config/log.js';
 import {
   admissionWorkflowId,
   type CaseInput,
@@ -11,7 +12,6 @@ import {
   scorecardStart,
   scorecardWorkflowId,
 } from '../../workflows/messages.js';
-import type { Log } from './log.js';
 
 /** How long one call to Temporal may take. What is missed, workers make up for from the database. */
 const DEADLINE_MS = 2_000;
@@ -31,11 +31,11 @@ export class WorkflowClient {
 
   constructor(
     private readonly client: Client,
-    private readonly log: Log,
+    private readonly log: JsonLog,
     private readonly env: Pick<Env, 'EVERDICT_WORKFLOW_TASK_SEC' | 'EVERDICT_QUEUE_DEADLINE_SEC'>,
   ) {}
 
-  static lazy(env: Env, log: Log): WorkflowClient {
+  static lazy(env: Env, log: JsonLog): WorkflowClient {
     const address = env.TEMPORAL_ADDRESS;
     const connection = Connection.lazy({ address, connectTimeout: DEADLINE_MS, interceptors: [] });
     return new WorkflowClient(new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }), log, env);

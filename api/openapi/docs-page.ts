@@ -51,8 +51,10 @@ export async function docsAsset(name: string): Promise<Asset | undefined> {
   return type === undefined ? undefined : { type, bytes: await readFile(join(swaggerUiFolder(), name)) };
 }
 
+const require = createRequire(import.meta.url);
+
 /** Swagger UI comes with @nestjs/swagger. */
 function swaggerUiFolder(): string {
-  const swagger = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger/package.json'));
+  const swagger = createRequire(require.resolve('@nestjs/swagger/package.json'));
   return dirname(swagger.resolve('swagger-ui-dist/package.json'));
 }

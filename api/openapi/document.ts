@@ -36,7 +36,6 @@ export function openApiDocument(controllers: readonly Type<unknown>[], version: 
         'Runs agent evals on compute its users own. Errors are `application/problem+json` with a stable `code`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     paths,
     components: { schemas: book.components },

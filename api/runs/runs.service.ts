@@ -28,7 +28,7 @@ interface Asked {
 }
 
 /** A log to send: its chunks, and where its stream ends so far. */
-export interface Log {
+export interface JobLog {
   chunks: AsyncIterable<LogChunk>;
   from: number;
   end?: number;
@@ -86,7 +86,7 @@ export class RunsService {
   }
 
   /** What the job printed, without the result record. */
-  async readLog(workspace: string, id: string, { stream, attempt, offset: from = 0 }: LogQuery): Promise<Log> {
+  async readLog(workspace: string, id: string, { stream, attempt, offset: from = 0 }: LogQuery): Promise<JobLog> {
     const { attempts } = await this.read(workspace, id);
     if (attempt !== undefined && attempt > attempts)
       throw notFound('attempt', `${attempt} of run ${id}, which has ${attempts}`);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aLocalJob, LocalSite, watchToEnd } from '../../test/local-jobs.js';
 import { createJobDir, jobPaths, readWrapper } from './local.state.js';
@@ -36,6 +36,14 @@ describe('a local job', () => {
     expect(existsSync(join(site.stateDir, 'jobs', allocation.name))).toBe(false);
   });
 
+  test('runs where the state directory is given by a relative path', async () => {
+    const worker = await site.worker({ stateDir: relative(process.cwd(), site.stateDir) });
+    const allocation = site.allocation();
+    await worker.submit(aLocalJob('exit 2'), allocation);
+
+    expect((await watchToEnd(worker, allocation)).record).toMatchObject({ status: 2 });
+  });
+
   test('sees nothing of the environment of the worker', async () => {
     process.env.WORKER_SECRET = 'do not tell';
     const worker = await site.worker();
@@ -44,7 +52,13 @@ describe('a local job', () => {
     const { stdout } = await watchToEnd(worker, allocation);
     delete process.env.WORKER_SECRET;
 
-    const names = new Set(stdout.toString().trim().split('\n').map((line) => line.split('=')[0]));
+    const names = new Set(
+      stdout
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=')[0]),
+    );
     expect(names).toContain('HOME');
     expect([...names].filter((name) => name === 'WORKER_SECRET' || name === 'EVERDICT_NONCE')).toEqual([]);
     expect(stdout.includes(allocation.nonce)).toBe(false);

@@ -6,7 +6,8 @@ import { followJob } from './local.follow.js';
 import type { LocalHost } from './local.host.js';
 import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
-import { type HostEnvironment, type StartedWrapper, spawnWrapper } from './local.spawn.js';
+import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
+import { type StartedWrapper, WrapperStarter } from './local.starter.js';
 import { createJobDir, isOfBoot, jobPaths, removeJobDir } from './local.state.js';
 import { killJob } from './local.stop.js';
 
@@ -19,6 +20,9 @@ export interface LocalOptions {
   /** Between TERM and KILL. */
   graceMs: number;
 }
+
+/** One for the process: it knows nothing of any backend. */
+const STARTER = new WrapperStarter();
 
 /** Runs jobs as processes of the worker's machine. Any worker process of that machine can go on with any job. */
 export class LocalBackend implements Backend {
@@ -34,14 +38,22 @@ export class LocalBackend implements Backend {
     const paths = jobPaths(stateDir, allocation.name);
     try {
       if (!existsSync(paths.dir) && allocation.submittedAt !== undefined) return 'lost';
-      if (existsSync(paths.boot) && !existsSync(paths.claim) && !isOfBoot(paths, host.bootId)) await removeJobDir(paths);
+      if (existsSync(paths.boot) && !existsSync(paths.claim) && !isOfBoot(paths, host.bootId))
+        await removeJobDir(paths);
       const made = createJobDir(paths, job.payload, host.bootId);
       // The claim is made by the wrapper, once: starting another one where none is seen yet cannot start the job twice.
-      if (!existsSync(paths.claim)) this.started.set(allocation.name, await spawnWrapper(paths, allocation, environment));
+      if (!existsSync(paths.claim)) {
+        this.started.set(allocation.name, await STARTER.start(wrapperOrder(paths, allocation, environment)));
+      }
       return made === 'created' ? 'created' : 'adopted';
     } catch (error) {
       if (error instanceof PlatformError) throw error;
-      throw new PlatformError('CLUSTER_UNREACHABLE', `this host cannot start ${allocation.name}: ${reasonOf(error)}`, {}, { cause: error });
+      throw new PlatformError(
+        'CLUSTER_UNREACHABLE',
+        `this host cannot start ${allocation.name}: ${reasonOf(error)}`,
+        {},
+        { cause: error },
+      );
     }
   }
 

@@ -3,7 +3,7 @@ import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
 import { pause } from './local.pause.js';
 import { isAlive, type ProcessId, type ProcessTable } from './local.process.js';
-import type { StartedWrapper } from './local.spawn.js';
+import type { StartedWrapper } from './local.starter.js';
 import { isOfBoot, type JobPaths, readWrapper } from './local.state.js';
 
 /** How long a wrapper that another worker started may take to claim its directory and say who it is. */

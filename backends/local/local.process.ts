@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from './local.errors.js';
 
@@ -22,16 +23,12 @@ export const MARKER = 'EVERDICT_ATTEMPT';
 const MARKER_BYTES = Buffer.from(`${MARKER}=`);
 const buffer = Buffer.allocUnsafe(1 << 20);
 
-/** Reads a small file of /proc; absent if the process is gone or not ours to look at. */
+/** Reads a file of /proc in one piece; absent if the process is gone or not ours to look at. */
 function readProc(path: string): Buffer | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, 'r');
-    let length = 0;
-    for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-      count = readSync(fd, buffer, length, buffer.length - length, null);
-    }
-    return buffer.subarray(0, length);
+    return buffer.subarray(0, readSync(fd, buffer));
   } catch {
     return undefined;
   } finally {
@@ -64,15 +61,23 @@ function readMarker(pid: number): string | undefined {
 }
 
 /** A process this old has long replaced the image it was forked with, and gains no marker any more. */
-const SETTLED_TICKS = 6_000;
+const SETTLED_TICKS = 500;
+/** Clock ticks of a second, the same on every Linux. */
+const TICKS = 100;
+/** For so long a pid that was looked at is not given to another process: there are at least 32,768. */
+const TRUSTED_MS = 1_000;
+
+/** A process that is old and without the marker: as good as not there. */
+interface Stranger extends ProcessEntry {
+  seenAt: number;
+}
 
 /**
  * What runs on this host. Stopping a job needs a look at every process, so looks are shared: one serves all who asked
  * before it began, and the next comes after three times as long as one takes.
  */
 export class ProcessTable {
-  /** Old processes without the marker, by pid, with their start time. */
-  private readonly unmarked = new Map<number, string>();
+  private readonly strangers = new Map<number, Stranger>();
   private next: Promise<ProcessEntry[]> | undefined;
   private restUntil = 0;
 
@@ -82,10 +87,11 @@ export class ProcessTable {
     const leader = wrapper && all.find(({ pid }) => pid === wrapper.pid);
     // A pid is not given out again while a group of that number exists: another leader means that ours is gone.
     const isOurGroup = wrapper !== undefined && (!leader || leader.startTime === wrapper.startTime);
-    return all.filter(
+    const ours = all.filter(
       ({ attempt, group, session }) =>
         attempt === name || (isOurGroup && (group === wrapper.pid || session === wrapper.pid)),
     );
+    return ours.filter(isAlive);
   }
 
   private look(): Promise<ProcessEntry[]> {
@@ -97,33 +103,35 @@ export class ProcessTable {
     await sleep(Math.max(0, this.restUntil - performance.now()));
     this.next = undefined;
     const begun = performance.now();
-    const entries = this.read();
+    const entries = this.read(begun);
     const ended = performance.now();
     this.restUntil = ended + 3 * (ended - begun);
     return entries;
   }
 
-  private read(): ProcessEntry[] {
-    const entries: ProcessEntry[] = [];
-    const now = Number(readStat('self')?.startTime ?? 0) + process.uptime() * 100;
-    const seen = new Set<number>();
-    for (const name of readdirSync('/proc')) {
-      if (name < '0' || name > ':') continue;
-      const entry = readStat(name);
-      if (!entry || entry.pid === process.pid) continue;
-      seen.add(entry.pid);
-      if (this.unmarked.get(entry.pid) !== entry.startTime) {
-        entry.attempt = readMarker(entry.pid);
-        if (entry.attempt === undefined && now - Number(entry.startTime) > SETTLED_TICKS) {
-          this.unmarked.set(entry.pid, entry.startTime);
-        }
-      }
-      entries.push(entry);
-    }
-    for (const pid of this.unmarked.keys()) if (!seen.has(pid)) this.unmarked.delete(pid);
+  private read(now: number): ProcessEntry[] {
+    const age = uptimeTicks();
+    const entries = listPids().flatMap((pid) => {
+      const stranger = this.strangers.get(pid);
+      if (stranger && now - stranger.seenAt < TRUSTED_MS) return [stranger];
+      const entry = readStat(pid);
+      if (!entry || pid === process.pid) return [];
+      const isKnown = stranger?.startTime === entry.startTime;
+      if (!isKnown) entry.attempt = readMarker(pid);
+      const isOld = age - Number(entry.startTime) > SETTLED_TICKS;
+      if (entry.attempt === undefined && isOld) this.strangers.set(pid, { ...entry, seenAt: now });
+      return [entry];
+    });
+    const live = new Set(entries.map(({ pid }) => pid));
+    for (const pid of this.strangers.keys()) if (!live.has(pid)) this.strangers.delete(pid);
     return entries;
   }
 }
+
+/** Now, on the clock of start times. */
+export const uptimeTicks = (): number => uptime() * TICKS;
+
+const listPids = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
 
 /** Signals a process, or a whole group if the number is negative; one that is gone already is fine. */
 export function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {

@@ -1,9 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { hasCode } from './local.errors.js';
 import type { ProcessId } from './local.process.js';
+
+/** Files and directories that are removed at once. */
+const SMALL_TREE = 200;
 
 /** Where everything of one local job is kept: the worker that adopts it needs nothing else. */
 export interface JobPaths {
@@ -20,8 +32,9 @@ export interface JobPaths {
   trash: string;
 }
 
+/** Absolute: the wrapper works elsewhere. */
 export function jobPaths(stateDir: string, name: string): JobPaths {
-  const dir = join(stateDir, 'jobs', name);
+  const dir = resolve(stateDir, 'jobs', name);
   const state = join(dir, 'state');
   return {
     dir,
@@ -32,7 +45,7 @@ export function jobPaths(stateDir: string, name: string): JobPaths {
     boot: join(dir, 'boot'),
     stdout: join(dir, 'stdout'),
     stderr: join(dir, 'stderr'),
-    trash: join(stateDir, 'trash', name),
+    trash: resolve(stateDir, 'trash', name),
   };
 }
 
@@ -47,12 +60,16 @@ export function createJobDir(
 ): 'created' | 'exists' {
   if (existsSync(paths.dir)) return 'exists';
   const draft = `${paths.trash}.${randomBytes(6).toString('hex')}`;
-  mkdirSync(join(paths.trash, '..'), { recursive: true });
-  mkdirSync(join(paths.dir, '..'), { recursive: true });
-  mkdirSync(join(draft, 'payload'), { recursive: true, mode: 0o700 });
-  for (const [file, bytes] of payload) writeFileSync(join(draft, 'payload', file), bytes, { mode: 0o600 });
-  for (const stream of ['stdout', 'stderr']) writeFileSync(join(draft, stream), '', { mode: 0o600 });
-  writeFileSync(join(draft, 'boot'), bootId);
+  makeDraft(draft);
+  mkdirSync(join(draft, 'payload'));
+  for (const [file, bytes] of payload) writeFileSync(join(draft, 'payload', file), bytes);
+  for (const [file, text] of [
+    ['stdout', ''],
+    ['stderr', ''],
+    ['boot', bootId],
+  ] as const) {
+    writeFileSync(join(draft, file), text);
+  }
   try {
     renameSync(draft, paths.dir);
     return 'created';
@@ -60,6 +77,17 @@ export function createJobDir(
     if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
     void removeTree(draft).catch(() => undefined);
     return 'exists';
+  }
+}
+
+/** Nobody else may enter it, so the files in it need no mode of their own. */
+function makeDraft(draft: string): void {
+  try {
+    mkdirSync(draft, { mode: 0o700 });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    for (const parent of ['jobs', 'trash']) mkdirSync(join(dirname(dirname(draft)), parent), { recursive: true });
+    mkdirSync(draft, { mode: 0o700 });
   }
 }
 
@@ -85,12 +113,34 @@ export async function removeJobDir(paths: JobPaths): Promise<void> {
 }
 
 async function removeTree(path: string): Promise<void> {
+  if (removeSmallTree(path)) return;
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
     if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY')) throw error;
     await openUp(path);
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** What most jobs leave is gone sooner than the thread pool would take it up. False: something is left, or in the way. */
+function removeSmallTree(root: string): boolean {
+  let budget = SMALL_TREE;
+  const removeBelow = (dir: string): boolean => {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      budget -= 1;
+      if (budget < 0) return false;
+      const path = join(dir, entry.name);
+      if (!entry.isDirectory()) unlinkSync(path);
+      else if (!removeBelow(path)) return false;
+    }
+    rmdirSync(dir);
+    return true;
+  };
+  try {
+    return !existsSync(root) || removeBelow(root);
+  } catch {
+    return false;
   }
 }
 

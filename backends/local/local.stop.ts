@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlatformError } from '../../contracts/errors.js';
-import { isAlive, type ProcessId, type ProcessTable, signal } from './local.process.js';
+import { isAlive, type ProcessId, type ProcessTable, signal, uptimeTicks } from './local.process.js';
 import { type JobPaths, readWrapper } from './local.state.js';
 
 /** After KILL; a process in an uninterruptible call may take longer, and is looked for again by the next call. */
@@ -10,14 +10,16 @@ const LONGEST_PAUSE_MS = 50;
 /**
  * Ends every process of a job, and succeeds only when a look at all processes of the host finds none:
  * 1. TERM to the wrapper's group; a wrapper that has printed its record ends at once.
- * 2. Within the grace: TERM, once, to what is outside the group; the wrapper, which takes none before its record, is
- *    told again.
+ * 2. Within the grace: TERM, once, to what is outside the group or came later; the wrapper, which takes none before its
+ *    record, is told again.
  * 3. After the grace: KILL, again and again, as a process may have forked meanwhile.
  */
 export async function killJob(paths: JobPaths, name: string, processes: ProcessTable, graceMs: number): Promise<void> {
   const wrapper = readWrapper(paths);
   const killAt = performance.now() + graceMs;
+  let groupToldAt = 0;
   if (wrapper && isAlive(wrapper)) {
+    groupToldAt = uptimeTicks();
     signal(-wrapper.pid, 'SIGTERM');
     await untilGone(wrapper);
   }
@@ -30,8 +32,8 @@ export async function killJob(paths: JobPaths, name: string, processes: ProcessT
       const pids = left.map(({ pid }) => pid).join(', ');
       throw new PlatformError('CLUSTER_UNREACHABLE', `processes of ${name} do not end, not even by KILL: ${pids}`);
     }
-    for (const { pid, group } of left) {
-      const isTold = told.has(pid) || (group === wrapper?.pid && pid !== wrapper.pid);
+    for (const { pid, group, startTime } of left) {
+      const isTold = told.has(pid) || (group === wrapper?.pid && pid !== group && Number(startTime) <= groupToldAt);
       if (now >= killAt) signal(pid, 'SIGKILL');
       else if (!isTold) signal(pid, 'SIGTERM');
       if (pid !== wrapper?.pid) told.add(pid);

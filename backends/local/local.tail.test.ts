@@ -14,7 +14,8 @@ describe('FileTail', () => {
 
   const readAll = async (): Promise<string[]> => {
     const pieces: string[] = [];
-    for (let piece = await tail.next(); piece; piece = await tail.next()) pieces.push(`${piece.at}:${Buffer.from(piece.bytes)}`);
+    for (let piece = await tail.next(); piece; piece = await tail.next())
+      pieces.push(`${piece.at}:${Buffer.from(piece.bytes)}`);
     return pieces;
   };
 

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { JobSettings } from '../policy/job-payload.js';
+import type { Env } from './env.js';
+
+/** Beside the sources; the build leaves it there. */
+const ROOT = import.meta.url.endsWith('.ts') ? '..' : '../..';
+const WRAPPER = fileURLToPath(new URL(`${ROOT}/wrapper/wrapper.sh`, import.meta.url));
+
+/** What every job of this deployment is given alike. */
+export const jobSettings = (env: Env): JobSettings => ({
+  wrapper: readFileSync(WRAPPER, 'utf8'),
+  timers: {
+    setupSec: env.EVERDICT_SETUP_SEC,
+    graderSec: env.EVERDICT_GRADER_SEC,
+    graceSec: env.EVERDICT_GRACE_SEC,
+    lingerSec: env.EVERDICT_LINGER_SEC,
+  },
+  answerLimit: env.EVERDICT_ANSWER_KB * 1_024,
+  payloadLimit: env.EVERDICT_PAYLOAD_KB * 1_024,
+});

@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CLI, node, processesOf } from './processes.js';
+
+const MINUTE = 60_000;
+const root = mkdtempSync(path.join(tmpdir(), 'everdict-dev-e2e-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const FILES = {
+  'here.json': { kind: 'local', id: 'here', version: '1' },
+  'napper.json': {
+    kind: 'command',
+    id: 'napper',
+    version: '1',
+    command: 'echo started >> "$EVERDICT_PARAM_STARTS"; sleep 5',
+  },
+  'nap.json': { id: 'nap', version: '1', cases: [{ id: 'nap', task: '' }] },
+};
+
+/** A platform in the foreground on a data directory, and the commands that speak to it. */
+async function starting(dir: string) {
+  const program = node([CLI, 'dev', '--dir', dir]);
+  const [, url = ''] = await program.printed(/API +(http:\S+).*Ctrl-C stops everything/s);
+  const everdict = (...words: string[]) => node([CLI, ...words], { env: { EVERDICT_URL: url } }).ended;
+  return { program, everdict };
+}
+type Platform = Awaited<ReturnType<typeof starting>>;
+
+/** Starts a nap of five seconds and returns once it runs. */
+async function napping({ everdict }: Platform, dir: string): Promise<{ id: string; starts: () => number }> {
+  const starts = path.join(dir, 'starts');
+  for (const [name, content] of Object.entries(FILES)) writeFileSync(path.join(dir, name), JSON.stringify(content));
+  await everdict('runtime', 'add', path.join(dir, 'here.json'));
+  await everdict('harness', 'add', path.join(dir, 'napper.json'));
+  await everdict('dataset', 'add', path.join(dir, 'nap.json'));
+  const run = ['scorecard', 'run', '--dataset', 'nap', '--harness', 'napper', '--runtime', 'here', '--no-wait'];
+  const { out } = await everdict(...run, '--param', `STARTS=${starts}`);
+  const id = /sc_[0-9a-z]{26}/.exec(out)?.[0] ?? '';
+  while (!/running 1/.test((await everdict('scorecard', 'show', id)).out));
+  return { id, starts: () => readFileSync(starts, 'utf8').split('\n').length - 1 };
+}
+
+function aDir(name: string): string {
+  const dir = path.join(root, name);
+  mkdirSync(dir);
+  return dir;
+}
+
+async function stopped({ program }: Platform, signal: NodeJS.Signals, dir: string): Promise<void> {
+  program.child.kill(signal);
+  expect((await program.ended).code).toBe(0);
+  expect(processesOf(dir)).toEqual([]);
+}
+
+test(
+  '`everdict dev` serves a directory once, leaves nothing running, and goes on where it was stopped',
+  async () => {
+    const dir = aDir('stopped');
+    const first = await starting(dir);
+    const { id } = await napping(first, dir);
+
+    const second = await node([CLI, 'dev', '--dir', dir]).ended;
+    expect(second.out).toContain(
+      `a platform already runs in ${dir} (pid ${first.program.child.pid}) and answers at http`,
+    );
+    expect(second.code).toBe(1);
+    await stopped(first, 'SIGINT', dir);
+
+    const third = await starting(dir);
+    expect((await third.everdict('scorecard', 'watch', id)).code).toBe(0);
+    // We cut the first attempt short, and say so instead of blaming the agent.
+    const attempts = await third.everdict('run', 'attempts', `${id}.0`);
+    expect(attempts.out).toMatch(/attempt 1 .*ALLOCATION_LOST.*attempt 2 .*exit code 0/s);
+    await stopped(third, 'SIGTERM', dir);
+  },
+  3 * MINUTE,
+);
+
+test(
+  'what a killed `everdict dev` left is ended by the next start, and a running job is adopted',
+  async () => {
+    const dir = aDir('killed');
+    const first = await starting(dir);
+    const { id, starts } = await napping(first, dir);
+    first.program.child.kill('SIGKILL');
+    await first.program.ended;
+
+    const second = await starting(dir);
+    expect(second.program.out).toMatch(/ending what an earlier start left: worker, api/);
+    expect((await second.everdict('scorecard', 'watch', id)).code).toBe(0);
+    expect(starts()).toBe(1);
+    await stopped(second, 'SIGINT', dir);
+  },
+  3 * MINUTE,
+);
+
+test(
+  'a port that was asked for by number is not replaced',
+  async () => {
+    const dir = aDir('port');
+    const first = await starting(dir);
+    const port = new URL(/API +(http:\S+)/.exec(first.program.out)?.[1] ?? '').port;
+    const { code, out } = await node([CLI, 'dev', '--dir', aDir('other'), '--port', port]).ended;
+    expect(out).toContain(`port ${port} is taken`);
+    expect(code).toBe(1);
+    await stopped(first, 'SIGINT', dir);
+  },
+  3 * MINUTE,
+);

@@ -1,0 +1,152 @@
+import { caseWorkflowId, windowWorkflowId } from '../../../workflows/messages.js';
+import { eventually } from '../../temporal.js';
+import { Lab, MINUTE } from './lab.js';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await Lab.open();
+  await lab.platform.startWorker();
+}, 2 * MINUTE);
+afterAll(() => lab.close(), MINUTE);
+
+const eventsOf = (runId: string) => lab.platform.eventsOf(caseWorkflowId(runId));
+const openLeases = async () => (await lab.world.pools.rebuild('rt:default:here')).live;
+
+test(
+  'a scorecard of short local cases runs to its end at 8 events a case',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 12 }, () => 'echo hello'));
+    await (await lab.start(id)).result();
+
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ submitted: 12, settled: 12, passed: 12 });
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'completed' });
+    for (const ordinal of [0, 5, 11]) expect(await eventsOf(`${id}.${ordinal}`)).toBeLessThanOrEqual(8);
+    expect(await lab.world.pools.active()).toEqual([]);
+  },
+  MINUTE,
+);
+
+test(
+  'a long local case takes at most 15 events',
+  async () => {
+    const id = await lab.submit(['sleep 4']);
+    await (await lab.start(id)).result();
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ passed: 1 });
+    expect(await eventsOf(`${id}.0`)).toBeLessThanOrEqual(15);
+  },
+  MINUTE,
+);
+
+test(
+  'never more jobs than slots, counted by the jobs themselves, and after a lower limit use only falls',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 24 }, () => lab.task('slots', 0.3)));
+    await (await lab.start(id)).result();
+    expect(lab.noted('slots')).toEqual({ starts: 24, most: 4 });
+  },
+  MINUTE,
+);
+
+test(
+  'a scorecard keeps to its own concurrency',
+  async () => {
+    const id = await lab.submit(
+      Array.from({ length: 8 }, () => lab.task('concurrency', 0.3)),
+      { concurrency: 2 },
+    );
+    await (await lab.start(id)).result();
+    expect(lab.noted('concurrency')).toEqual({ starts: 8, most: 2 });
+  },
+  MINUTE,
+);
+
+test(
+  'states add up to what was submitted at every sample',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 20 }, () => 'sleep 0.2'));
+    const root = await lab.start(id);
+    const isOver = root.result().then(() => true);
+    for (let over = false; !over; over = await Promise.race([isOver, lab.pause(20)])) {
+      const counts = await lab.world.scorecards.counts(id);
+      const { queued = 0, waiting = 0, running = 0, settled = 0 } = counts ?? {};
+      expect(queued + waiting + running + settled).toBe(20);
+    }
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ passed: 20 });
+  },
+  MINUTE,
+);
+
+test(
+  'a terminated case is settled as PLATFORM_TERMINATED within a second and its job is gone',
+  async () => {
+    const id = await lab.submit(['sleep 60', 'echo quick']);
+    const root = await lab.start(id);
+    await eventually('the case runs', async () => (await lab.world.attempts.read(`${id}.0`, 1))?.submittedAt);
+    await lab.platform.client.workflow.getHandle(caseWorkflowId(`${id}.0`)).terminate('by a test');
+    const begun = performance.now();
+    await eventually('it is settled', async () => (await lab.world.runs.guards(`${id}.0`))?.outcome, 5_000);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    await root.result();
+
+    const run = await lab.world.runs.find('default', `${id}.0`);
+    expect(run).toMatchObject({ outcome: 'errored', errorClass: 'infra', errorCode: 'PLATFORM_TERMINATED' });
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ passed: 1, errored: 1 });
+    expect(await openLeases()).toEqual([]);
+  },
+  MINUTE,
+);
+
+test(
+  'a terminated window is started again for the runs without outcome and adopts their jobs',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 6 }, () => lab.task('window', 3)));
+    const root = await lab.start(id);
+    await eventually('jobs run', async () => lab.noted('window').starts >= 4);
+    await lab.platform.client.workflow.getHandle(windowWorkflowId(id, 0)).terminate('by a test');
+    await root.result();
+
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ settled: 6, passed: 6 });
+    expect(lab.noted('window')).toEqual({ starts: 6, most: 4 });
+  },
+  2 * MINUTE,
+);
+
+test(
+  'cancel stops what runs, keeps what is finished, and ends with nothing left',
+  async () => {
+    const id = await lab.submit(['echo done', ...Array.from({ length: 9 }, () => lab.task('cancel', 60))]);
+    const root = await lab.start(id);
+    await eventually('one is finished and others run', async () => {
+      const counts = await lab.world.scorecards.counts(id);
+      return counts?.passed === 1 && lab.noted('cancel').starts >= 4;
+    });
+    await lab.world.scorecards.requestCancel(id);
+    await root.cancel();
+    await root.cancel();
+    await expect(root.result()).rejects.toThrow();
+
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ settled: 10, passed: 1, cancelled: 9 });
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'cancelled' });
+    expect(await openLeases()).toEqual([]);
+  },
+  MINUTE,
+);
+
+test(
+  'a root cancelled from the Temporal UI cancels its scorecard',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 6 }, () => 'sleep 60'));
+    const root = await lab.start(id);
+    await eventually('cases run', async () => ((await lab.world.scorecards.counts(id))?.running ?? 0) >= 2);
+    await root.cancel();
+    await expect(root.result()).rejects.toThrow();
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'cancelled' });
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ cancelled: 6 });
+  },
+  MINUTE,
+);
+
+test('no workflow task failed in all of this', async () => {
+  expect(await lab.platform.failedWorkflowTasks()).toEqual([]);
+});

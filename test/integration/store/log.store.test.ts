@@ -1,0 +1,92 @@
+import { LocalHostStore } from '../../../store/local-host.store.js';
+import type { LogChunk, LogStream } from '../../../store/log.store.js';
+import { createTestDatabase, type TestDatabase } from '../../postgres.js';
+import { aWorld, type World } from './world.js';
+
+let db: TestDatabase;
+let world: World;
+let run: string;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  world = await aWorld(db.dataSource);
+});
+beforeEach(async () => {
+  run = `${await world.submit(1)}.0`;
+  await world.attempts.open(world.opening(run));
+});
+afterAll(() => db.drop());
+
+const chunk = (at: number, text: string, stream: LogStream = 'stdout'): LogChunk => ({
+  stream,
+  at,
+  bytes: Buffer.from(text),
+});
+const read = async (stream?: LogStream, fromAt = 0, limit = 100) =>
+  (await world.logs.read(run, 1, stream, fromAt, limit)).map(({ at, bytes }) => [at, Buffer.from(bytes).toString()]);
+
+describe('a log', () => {
+  test('keeps arbitrary bytes', async () => {
+    const bytes = Uint8Array.from({ length: 512 }, (_, i) => i % 256);
+    await world.logs.append(run, 1, [{ stream: 'stderr', at: 0, bytes: bytes.subarray(100) }]);
+
+    const [stored] = await world.logs.read(run, 1, 'stderr', 0, 10);
+    expect(Buffer.compare(Buffer.from(stored?.bytes ?? []), bytes.subarray(100))).toBe(0);
+  });
+
+  test('says where following goes on, per stream', async () => {
+    expect(await world.logs.kept(run, 1)).toEqual({ stdout: 0, stderr: 0 });
+    await world.logs.append(run, 1, [chunk(0, 'abc'), chunk(3, 'de'), chunk(0, 'x', 'stderr')]);
+    await world.logs.append(run, 1, [chunk(100, 'tail')]);
+
+    expect(await world.logs.kept(run, 1)).toEqual({ stdout: 104, stderr: 1 });
+  });
+
+  test('takes the same chunk twice and two cuts of the same output as one', async () => {
+    await world.logs.append(run, 1, [chunk(0, 'abcd'), chunk(4, 'efgh')]);
+    await world.logs.append(run, 1, [chunk(0, 'abcd'), chunk(2, 'cdef'), chunk(6, 'ghij')]);
+
+    const text = (await read('stdout')).map(([, part]) => part).join('');
+    expect(text).toBe('abcdefghij');
+  });
+
+  test('is read from an offset, a number of chunks at a time', async () => {
+    await world.logs.append(run, 1, [chunk(0, 'aaa'), chunk(3, 'bbb'), chunk(6, 'ccc')]);
+
+    expect(await read('stdout', 4)).toEqual([
+      [4, 'bb'],
+      [6, 'ccc'],
+    ]);
+    expect(await read('stdout', 0, 2)).toEqual([
+      [0, 'aaa'],
+      [3, 'bbb'],
+    ]);
+  });
+
+  test('of both streams comes in the order it was kept', async () => {
+    await world.logs.append(run, 1, [chunk(0, 'one')]);
+    await world.logs.append(run, 1, [chunk(0, 'two', 'stderr')]);
+    await world.logs.append(run, 1, [chunk(3, 'three')]);
+
+    expect((await read()).map(([, text]) => text)).toEqual(['one', 'two', 'three']);
+  });
+});
+
+describe('the local host', () => {
+  test('is one, until another takes over', async () => {
+    const hosts = new LocalHostStore(db.dataSource);
+    const claims = await Promise.all(['a', 'a', 'a'].map((host) => hosts.claim(host)));
+
+    expect(claims).toEqual(Array(3).fill({ kind: 'claimed' }));
+    expect(await hosts.claim('b')).toEqual({ kind: 'taken', hostId: 'a' });
+    expect(await hosts.claim('b', true)).toEqual({ kind: 'claimed' });
+    expect(await hosts.claim('a')).toEqual({ kind: 'taken', hostId: 'b' });
+  });
+
+  test('is one of two that start at once', async () => {
+    await db.dataSource.query('DELETE FROM local_host');
+    const hosts = new LocalHostStore(db.dataSource);
+    const claims = await Promise.all(Array.from({ length: 20 }, (_, i) => hosts.claim(`host-${i}`)));
+
+    expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+  });
+});
