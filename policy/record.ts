@@ -183,7 +183,8 @@ export class RecordScanner {
     }
     const decided = this.isDone ? bytes.length : this.undecidedFrom(bytes, start, line);
     this.take(plain, bytes, start, decided);
-    this.held = bytes.slice(decided);
+    // A copy also of a Buffer, whose own `slice` is a view of memory that its owner may use again.
+    this.held = Uint8Array.from(bytes.subarray(decided));
     this.from += decided;
     return { plain, record };
   }
