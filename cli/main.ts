@@ -38,14 +38,17 @@ const terminalOf = (env: CliEnv): Terminal => ({
   },
 });
 
-// A reader that has seen enough, such as `head`, is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.refused));
-
 const Package = z.object({ version: z.string() });
 const readVersion = (): string =>
   Package.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version;
 
 const words = process.argv.slice(2);
+
+// A reader that has seen enough, such as `head`, is no failure. What `dev` started it still has to stop.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (words[0] !== 'dev') process.exit(code === 'EPIPE' ? 0 : EXIT.refused);
+});
+
 try {
   // Not an option of the program, since `dataset add` has one of that name.
   if (words.length === 1 && words[0] === '--version') process.stdout.write(`${readVersion()}\n`);

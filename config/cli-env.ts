@@ -10,7 +10,8 @@ export type CliEnv = z.infer<typeof CliEnv>;
 
 /** What the command line reads of the environment. */
 export function readCliEnv(source: NodeJS.ProcessEnv = process.env): CliEnv {
-  const parsed = CliEnv.safeParse(source);
+  // A variable set to nothing, as CI systems do, is not set.
+  const parsed = CliEnv.safeParse({ ...source, EVERDICT_URL: source.EVERDICT_URL || undefined });
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new Error(faults.join('; '));

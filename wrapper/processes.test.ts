@@ -135,11 +135,16 @@ describe('a timer', () => {
   });
 
   inEveryShell('fires in time although the command ends every sleep', async (shell) => {
-    const command = `for stat in /proc/[0-9]*/stat; do
-      read -r pid name _ parent group _ <"$stat" || continue
-      read -r wrapper _ <"$HOME/../pid"
-      [ "$name $parent" != "(sleep) $wrapper" ] || { kill -9 "$pid"; echo ended; }
+    // The sleep of the timer may not have replaced its shell yet when the command begins.
+    const command = `read -r wrapper _ <"$HOME/../pid"
+    ended=
+    while [ -z "$ended" ]; do
+      for stat in /proc/[0-9]*/stat; do
+        read -r pid name _ parent group _ <"$stat" || continue
+        [ "$name $parent" != "(sleep) $wrapper" ] || { kill -9 "$pid"; ended=1; }
+      done
     done
+    echo ended
     sleep 60`;
     const { log, record } = await runAttempt(shell, { command, timers: { timeoutSec: 2 } });
 

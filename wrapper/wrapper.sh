@@ -25,7 +25,7 @@ answer_limit=262144 usage_limit=16384 grader_output_limit=4096
 work=$state/work${work_dir:+/$work_dir}
 case $work_dir in /*) work=$work_dir ;; esac
 status=- timer=none tool_missing='' setup_failed='' setup_ms=0 command_ms=0 leftovers=0 outcomes='' lines=0
-answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' helpers='' newline='
+answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' helpers='' relay='' newline='
 '
 
 # Sets now: hundredths of a second, the resolution of /proc/uptime. The 1 keeps 08 from being octal.
@@ -49,7 +49,7 @@ is_alive() {
 find_processes() {
   found=''
   read -r self _ </proc/self/stat
-  known=" $$ $PPID $self $helpers " # what started us may bear the marker, too
+  known=" $$ $PPID $self $helpers $relay " # what started us may bear the marker, too
   if [ $$ = 1 ]; then
     for process in /proc/[0-9]*; do
       process=${process#/proc/}
@@ -240,6 +240,15 @@ claim() {
   printf '%s %s\n' $$ "$started" >"$state/pid"
 }
 
+# A job that opens /dev/stderr would cut a plain file short, so its stderr is a pipe there too. tee goes on where the file
+# cannot grow.
+relay_stderr() {
+  [ -f "/proc/$$/fd/2" ] && mkfifo "$state/stderr" || return 0
+  tee /dev/null <"$state/stderr" >&2 2>/dev/null &
+  relay=$!
+  exec 2>"$state/stderr"
+}
+
 write_files() {
   while IFS= read -r line; do
     number=${line%% *} line=${line#* }
@@ -334,12 +343,15 @@ for tool in git sleep cat sed wc od mkfifo tee mkdir; do
   [ "$needs_git$tool" = 0git ] || command -v "$tool" >/dev/null || tool_missing=$tool
 done
 [ "$tool_missing" = mkdir ] || claim
-[ -n "$tool_missing" ] || prepare
+if [ -z "$tool_missing" ]; then relay_stderr && prepare; fi
 if [ -z "$tool_missing$setup_failed" ]; then
   run_command
   # What the timer stopped is not graded.
   if [ "$timer" = none ] && [ "$grader_count" -gt 0 ]; then grade; fi
 fi
+
+exec 2>/dev/null
+[ -z "$relay" ] || finish_helper "$relay"
 
 # Stays until the record is collected; TERM ends that at once. The trap does not exit, so it cuts no record short.
 sleep "$linger_sec" >/dev/null 2>&1 & lingering=$!

@@ -33,6 +33,16 @@ describe('the command', () => {
     expect(text(record?.answer)).toBe('out\n');
   });
 
+  inEveryShell('may open its stderr by name, also where that is a file', async (shell) => {
+    const command = 'echo one >&2; echo two >/dev/stderr; echo three >&2';
+    // The job's own directory is the launcher's, too.
+    const launcher = [join(shell.path, 'sh'), '-c', 'exec "$@" 2>>stderr.txt', 'launcher'];
+    const attempt = new Attempt(shell, { command, launcher });
+    await attempt.run();
+
+    expect(readFileSync(join(attempt.dir, 'stderr.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+  });
+
   inEveryShell('reaches the agent byte for byte', async (shell) => {
     const line = `a'b"c $HOME \${x} \`d\` \\e \\\\ !f #g *`;
     const command = `cat <<'END'\n${line}\nEND\n`;

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { node, type Program, processesOf, ROOT } from './cli/processes.js';
+import { endPrograms, node, type Program, processesOf, ROOT } from './cli/processes.js';
 
 const MINUTE = 60_000;
 const DEMO = `${ROOT}dist/dev/demo.js`;
+
+afterEach(endPrograms, MINUTE);
 
 async function dataDirOf(program: Program): Promise<string> {
   const [, dir = ''] = await program.printed(/data and logs in (\S+)/);

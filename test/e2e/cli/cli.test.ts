@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Stack, startStack } from '../../../dev/launcher.js';
-import { CLI, type Ended, node, Program, processesOf, ROOT } from './processes.js';
+import { CLI, type Ended, endPrograms, node, Program, processesOf, ROOT } from './processes.js';
 
 const MINUTE = 60_000;
 const dir = mkdtempSync(path.join(tmpdir(), 'everdict-cli-e2e-'));
@@ -30,6 +30,7 @@ beforeAll(async () => {
   }
 }, 2 * MINUTE);
 
+afterEach(endPrograms, MINUTE);
 afterAll(async () => {
   await stack?.stop();
   const left = processesOf(dir);

@@ -1,21 +1,18 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CLI, node, processesOf } from './processes.js';
+import { CLI, endPrograms, node, processesOf } from './processes.js';
 
 const MINUTE = 60_000;
 const root = mkdtempSync(path.join(tmpdir(), 'everdict-dev-e2e-'));
+afterEach(endPrograms, MINUTE);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+const NAPPER = 'echo started >> "$EVERDICT_PARAM_STARTS"; sleep 5';
 const FILES = {
-  'here.json': { kind: 'local', id: 'here', version: '1' },
-  'napper.json': {
-    kind: 'command',
-    id: 'napper',
-    version: '1',
-    command: 'echo started >> "$EVERDICT_PARAM_STARTS"; sleep 5',
-  },
-  'nap.json': { id: 'nap', version: '1', cases: [{ id: 'nap', task: '' }] },
+  runtime: { kind: 'local', id: 'here', version: '1' },
+  harness: { kind: 'command', id: 'napper', version: '1', params: { STARTS: '' }, command: NAPPER },
+  dataset: { id: 'nap', version: '1', cases: [{ id: 'nap', task: '' }] },
 };
 
 /** A platform in the foreground on a data directory, and the commands that speak to it. */
@@ -30,14 +27,18 @@ type Platform = Awaited<ReturnType<typeof starting>>;
 /** Starts a nap of five seconds and returns once it runs. */
 async function napping({ everdict }: Platform, dir: string): Promise<{ id: string; starts: () => number }> {
   const starts = path.join(dir, 'starts');
-  for (const [name, content] of Object.entries(FILES)) writeFileSync(path.join(dir, name), JSON.stringify(content));
-  await everdict('runtime', 'add', path.join(dir, 'here.json'));
-  await everdict('harness', 'add', path.join(dir, 'napper.json'));
-  await everdict('dataset', 'add', path.join(dir, 'nap.json'));
+  for (const [noun, content] of Object.entries(FILES)) {
+    const file = path.join(dir, `${noun}.json`);
+    writeFileSync(file, JSON.stringify(content));
+    expect(await everdict(noun, 'add', file)).toMatchObject({ code: 0 });
+  }
   const run = ['scorecard', 'run', '--dataset', 'nap', '--harness', 'napper', '--runtime', 'here', '--no-wait'];
   const { out } = await everdict(...run, '--param', `STARTS=${starts}`);
   const id = /sc_[0-9a-z]{26}/.exec(out)?.[0] ?? '';
-  while (!/running 1/.test((await everdict('scorecard', 'show', id)).out));
+  for (let shown = ''; !shown.includes('running 1'); ) {
+    shown = (await everdict('scorecard', 'show', id)).out;
+    expect(shown).toMatch(/passed 0 {2}failed 0 {2}errored 0/);
+  }
   return { id, starts: () => readFileSync(starts, 'utf8').split('\n').length - 1 };
 }
 

@@ -11,6 +11,19 @@ export interface Ended {
   err: string;
 }
 
+const started = new Set<Program>();
+
+/** Ends what a failed test left, politely, so that it stops what it started itself. */
+export async function endPrograms(): Promise<void> {
+  await Promise.all(
+    [...started].map(async ({ child, ended }) => {
+      child.kill('SIGTERM');
+      await ended;
+    }),
+  );
+  started.clear();
+}
+
 /** A program at work, what it has printed so far, and its end. */
 export class Program {
   out = '';
@@ -30,6 +43,7 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;
+    started.add(this);
     child.stdout.on('data', (bytes) => this.take('out', bytes));
     child.stderr.on('data', (bytes) => this.take('err', bytes));
     this.ended = new Promise((resolve, reject) => {
