@@ -3,10 +3,12 @@ import { cpus } from 'node:os';
 import { benchCancel } from './cancel.bench.js';
 import { benchDispatch } from './dispatch.bench.js';
 import { BenchPlatform } from './platform.js';
+import { benchSubmit } from './submit.bench.js';
 
 const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Record<string, number>>> = {
   cancel: benchCancel,
   dispatch: benchDispatch,
+  submit: benchSubmit,
 };
 
 const wanted = process.argv.slice(2);

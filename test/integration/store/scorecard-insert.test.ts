@@ -76,12 +76,11 @@ describe('creating a scorecard', () => {
     expect(await countOf('SELECT count(*) AS count FROM scorecards')).toBe(before);
   });
 
-  test('of 10,000 cases takes less than two seconds', async () => {
+  test('stores 10,000 runs', async () => {
     const pk = await world.register(aDataset({ id: 'ten', size: 1_000 }));
-    const begun = performance.now();
-    await world.scorecards.create(world.newScorecard(pk, { trials: 10 }));
+    const { id } = await world.scorecards.create(world.newScorecard(pk, { trials: 10 }));
 
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(await world.scorecards.counts(id)).toMatchObject({ submitted: 10_000, queued: 10_000 });
   });
 
   const here = async () => {
