@@ -12,7 +12,7 @@ interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'send'>;
   pools: Pick<PoolStore, 'envelope' | 'rebuild'>;
-  runs: Pick<RunStore, 'markAsked'>;
+  runs: Pick<RunStore, 'markAsked' | 'guards'>;
 }
 
 export type { PoolLimits };
@@ -31,6 +31,10 @@ export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
 /** How many executions are described at once. */
 const DESCRIBED_AT_ONCE = 20;
 
+const GONE: ReadonlySet<string> = new Set(['MISSING', 'COMPLETED', 'CANCELLED', 'FAILED', 'TERMINATED', 'TIMED_OUT']);
+/** Anything else, such as a paused workflow, may go on. */
+const isGone = (status: string): boolean => GONE.has(status);
+
 export function createAdmissionActivities({ client, sender, pools, runs }: Deps) {
   const statusOf = async (workflowId: string): Promise<string> => {
     try {
@@ -42,15 +46,19 @@ export function createAdmissionActivities({ client, sender, pools, runs }: Deps)
     }
   };
 
-  /** A case that ended by itself holds nothing. One that was ended from outside is its window's, or its root's, to repair. */
+  /**
+   * A case that ended by itself holds nothing. One that was ended from outside is its window's, or its root's, to repair,
+   * unless its run has an outcome: no window lists it again.
+   */
   const isDead = async ({ holder, to }: Holding): Promise<boolean> => {
     const status = await statusOf(holder);
-    if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW') return false;
     if (status === 'COMPLETED' || status === 'CANCELLED') return true;
-    if (to !== holder && (await statusOf(to)) === 'RUNNING') return false;
+    if (!isGone(status)) return false;
+    if ((await runs.guards(runIdOfHolder(holder)))?.outcome !== undefined) return true;
+    if (to !== holder && !isGone(await statusOf(to))) return false;
     const [scorecardId, ordinal] = runIdOfHolder(holder).split('.');
     if (scorecardId === undefined || ordinal === undefined) return true;
-    return (await statusOf(scorecardWorkflowId(scorecardId))) !== 'RUNNING';
+    return isGone(await statusOf(scorecardWorkflowId(scorecardId)));
   };
 
   return {

@@ -6,7 +6,7 @@ import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
-import type { FinishInput, FinishResult, ReclaimInput } from './attempt.js';
+import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
 import { refOf } from './attempt-runner.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
@@ -69,9 +69,32 @@ export class AttemptFinisher {
     const attempt = number === undefined ? undefined : await attempts.read(runId, number);
     if (!attempt || attempt.closedAt !== undefined || attempt.seq !== (seq ?? attempt.seq)) return;
     const job = await jobs.load(runId);
-    await this.clean(attempt, job, 'try-again');
+    await this.deps.host.standing(job.runtime.kind, attempt.hostId);
+    // Before the stop: what a stopped job says of itself is no verdict.
     await attempts.settle(runId, attempt.attempt, this.verdictOfGone(attempt, job, guards?.isCancelRequested === true));
+    await this.clean(attempt, job, 'try-again');
     await attempts.close(runId, attempt.attempt);
+  }
+
+  /**
+   * Settles an attempt whose removal gave up: with the verdict it has earned, as far as there is one to compute. It
+   * stays open for the sweep and keeps its slot, visibly.
+   */
+  async abandon({ runId, attempt: number, end, failure }: Abandoned): Promise<FinishResult> {
+    const { attempts, jobs, runs } = this.deps;
+    const attempt = await attempts.read(runId, number);
+    const job = await jobs.load(runId);
+    const isCancelRequested = (await runs.guards(runId))?.isCancelRequested === true;
+    let verdict = errored(failure.code, failure.message);
+    try {
+      verdict = this.verdictFor(attempt, job, attempt?.end ?? end, isCancelRequested);
+    } catch {
+      // Grading itself is what fails: that is the platform's fault, and `failure` says so.
+    }
+    if (attempt) await attempts.settle(runId, number, verdict);
+    else await runs.settleUnplaced(runId, verdict);
+    await attempts.markCleanupPending(runId, number);
+    return { kind: 'settled', outcome: (await runs.guards(runId))?.outcome ?? verdict.outcome };
   }
 
   private verdictOfGone(attempt: Attempt, job: RunJob, isCancelRequested: boolean): Verdict {
@@ -118,10 +141,14 @@ export class AttemptFinisher {
 
   /** A job that is to be cancelled and left no record is cancelled, whatever else befell it. */
   private async conclude(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Promise<Verdict> {
-    const verdict = this.verdictOf(attempt, job, end);
-    if (!attempt || attempt.record || end.kind === 'cancelled') return verdict;
+    if (!attempt || attempt.record || end.kind === 'cancelled') return this.verdictOf(attempt, job, end);
     const guards = await this.deps.runs.guards(attempt.runId);
-    return guards?.isCancelRequested ? { outcome: 'cancelled' } : verdict;
+    return this.verdictFor(attempt, job, end, guards?.isCancelRequested === true);
+  }
+
+  private verdictFor(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd, isCancelRequested: boolean): Verdict {
+    const isUndone = isCancelRequested && attempt !== undefined && !attempt.record;
+    return isUndone ? { outcome: 'cancelled' } : this.verdictOf(attempt, job, end);
   }
 
   private verdictOf(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Verdict {

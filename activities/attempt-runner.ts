@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { AllocationRef, Backend, LogStream } from '../backends/backend.js';
+import type { AllocationRef, LogStream } from '../backends/backend.js';
 import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
-import type { JobSettings } from '../policy/job-payload.js';
+import { type JobSettings, longestLifeMs } from '../policy/job-payload.js';
 import { allocationName } from '../policy/naming.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
+import type { RunJob } from '../store/run.store.js';
 import type { AttemptInput, CollectInput, DispatchResult } from './attempt.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
@@ -44,6 +45,9 @@ const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({
 const replaced = ({ allocation, hostId }: Attempt): AttemptEnd =>
   failed('NODE_LOST', `${allocation} ran on ${hostId ?? 'a host'}, which no longer serves local runtimes`);
 
+/** After such a pause the attempt may be another worker's: the heartbeat time-out is twice as long. */
+const STALLED_MS = 5_000;
+
 /** Brings one attempt from its grant to its end, from wherever an earlier try left it. */
 export class AttemptRunner {
   constructor(private readonly deps: RunnerDeps) {}
@@ -56,6 +60,7 @@ export class AttemptRunner {
    */
   async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
     const { attempts, host, jobs, backends } = this.deps;
+    const begun = performance.now();
     const opened = await this.open(input);
     if (opened.kind === 'refused') return opened;
     const { attempt } = opened;
@@ -63,6 +68,10 @@ export class AttemptRunner {
     if (attempt.end) return attempt.end;
 
     const run = await jobs.load(input.runId);
+    if (performance.now() - begun > STALLED_MS && (await attempts.read(input.runId, input.attempt))?.closedAt) {
+      // Another worker took over and finished it: nothing may be created under its name any more.
+      return { kind: 'refused', refusal: { reason: 'stale-grant' } };
+    }
     const job = buildJob(run, input, this.deps.settings);
     const backend = backends.forRuntime(run.runtime);
     const allocation = refOf(attempt);
@@ -75,10 +84,10 @@ export class AttemptRunner {
     if (!(await attempts.confirmSubmitted(input.runId, input.attempt, await backend.provenance(allocation)))) {
       // Closed while it was being created: whoever closed it has looked already, and will not look again.
       await backend.stop(allocation);
-      return { kind: 'refused', refusal: { reason: 'settled' } };
+      return { kind: 'refused', refusal: { reason: 'stale-grant' } };
     }
     const from = opened.kind === 'opened' ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
-    return this.follow(attempt, backend, { from, signal }, progress);
+    return this.follow(attempt, run, { from, signal }, progress);
   }
 
   /** Goes on following an attempt that exists. */
@@ -90,11 +99,10 @@ export class AttemptRunner {
     const attempt = await this.deps.attempts.read(runId, number);
     if (!attempt) return failed('ALLOCATION_LOST', `attempt ${number} of ${runId} was never opened`);
     if (attempt.end) return attempt.end;
-    const { runtime } = await this.deps.jobs.load(runId);
-    if ((await this.deps.host.standing(runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
+    const run = await this.deps.jobs.load(runId);
+    if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const from = await this.deps.logs.kept(runId, number);
-    const backend = this.deps.backends.forRuntime(runtime);
-    return this.follow(attempt, backend, { from, signal }, progress);
+    return this.follow(attempt, run, { from, signal }, progress);
   }
 
   /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */
@@ -125,12 +133,17 @@ export class AttemptRunner {
 
   private async follow(
     attempt: Attempt,
-    backend: Backend,
-    watch: { from: Offsets; signal: AbortSignal },
+    run: RunJob,
+    { from, signal }: { from: Offsets; signal: AbortSignal },
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
-    const { logs, attempts, ended, logBytes } = this.deps;
+    const { logs, attempts, ended, logBytes, settings } = this.deps;
+    const backend = this.deps.backends.forRuntime(run.runtime);
+    const limitMs = longestLifeMs(run.case, settings.timers);
+    const startedAt = attempt.submittedAt ?? Date.now();
+    const deadline = AbortSignal.timeout(Math.max(0, startedAt + limitMs - Date.now()));
+    const watch = { from, signal: AbortSignal.any([signal, deadline]) };
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
     try {
       for await (const event of backend.watch(refOf(attempt), watch)) {
@@ -150,7 +163,11 @@ export class AttemptRunner {
     } finally {
       await keeper.flush();
     }
-    return undefined;
+    if (signal.aborted) return undefined;
+    await backend.stop(refOf(attempt));
+    const sinceSec = Math.round((Date.now() - startedAt) / 1_000);
+    const message = `had no result ${sinceSec} s after it was started: its own timers, ${limitMs / 1_000} s in all, did not end it`;
+    return this.ended(attempt, failed('TIMEOUT', message));
   }
 
   private async ended({ runId, attempt }: CollectInput, end: AttemptEnd): Promise<AttemptEnd> {

@@ -1,4 +1,4 @@
-import type { AttemptEnd, FenceRefusal, RunErrorCode } from '../contracts/attempt.js';
+import type { AttemptEnd, AttemptFailure, FenceRefusal, RunErrorCode } from '../contracts/attempt.js';
 import type { Outcome } from '../contracts/run.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 
@@ -38,3 +38,11 @@ export type ShortResult = DispatchResult | { kind: 'running' };
 export type FinishResult =
   | { kind: 'settled'; outcome: Outcome }
   | { kind: 'retry'; code: RunErrorCode; delayMs: number };
+
+/** An attempt whose `finish` gave up, and why. */
+export interface Abandoned {
+  runId: string;
+  attempt: number;
+  end: AttemptEnd;
+  failure: AttemptFailure;
+}

@@ -1,37 +1,29 @@
-import type { AttemptEnd, AttemptFailure, RunErrorCode } from '../contracts/attempt.js';
+import type { RunErrorCode } from '../contracts/attempt.js';
 import { PlatformError } from '../contracts/errors.js';
-import type { Outcome } from '../contracts/run.js';
 import { type Partition, packPartition } from '../policy/partition.js';
-import { errored, type Verdict } from '../policy/results.js';
-import type { AttemptStore } from '../store/attempt.store.js';
+import { errored } from '../policy/results.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardPlan, ScorecardStore } from '../store/scorecard.store.js';
 import { WINDOW_CASES } from '../workflows/messages.js';
+import type { Abandoned, FinishResult } from './attempt.js';
+import type { AttemptFinisher } from './attempt-finisher.js';
 
 interface Deps {
   scorecards: Pick<ScorecardStore, 'plan' | 'partition' | 'complete' | 'requestCancel'>;
-  runs: Pick<RunStore, 'settleUnplaced' | 'guards'>;
-  attempts: Pick<AttemptStore, 'settle' | 'markCleanupPending'>;
+  runs: Pick<RunStore, 'settleUnplaced'>;
+  finisher: Pick<AttemptFinisher, 'abandon'>;
   /** How long a ticket may wait, seconds. */
   queueDeadlineSec: number;
 }
 
 export type { ScorecardPlan };
 
-/** An attempt whose `finish` gave up, and why. */
-export interface Abandoned {
-  runId: string;
-  attempt: number;
-  end: AttemptEnd;
-  failure: AttemptFailure;
-}
-
 /** Why a run that never got anywhere ends: nothing of it is in any cluster. */
 export type Unplaced = { kind: 'cancelled' } | { kind: 'errored'; code: RunErrorCode; reason: string };
 
 export type ScorecardActivities = ReturnType<typeof createScorecardActivities>;
 
-export function createScorecardActivities({ scorecards, runs, attempts, queueDeadlineSec }: Deps) {
+export function createScorecardActivities({ scorecards, runs, finisher, queueDeadlineSec }: Deps) {
   return {
     async planScorecard({ scorecardId }: { scorecardId: string }): Promise<ScorecardPlan> {
       const plan = await scorecards.plan(scorecardId);
@@ -60,24 +52,7 @@ export function createScorecardActivities({ scorecards, runs, attempts, queueDea
       await runs.settleUnplaced(runId, verdict);
     },
 
-    /** Settles an attempt whose `finish` gave up. It stays open for the sweep and keeps its slot, visibly. */
-    async abandonAttempt({ runId, attempt, end, failure }: Abandoned): Promise<{ kind: 'settled'; outcome: Outcome }> {
-      const verdict = abandonedVerdict(end, failure);
-      await attempts.settle(runId, attempt, verdict);
-      await attempts.markCleanupPending(runId, attempt);
-      return { kind: 'settled', outcome: (await runs.guards(runId))?.outcome ?? verdict.outcome };
-    },
+    /** Settles an attempt whose `finish` gave up. */
+    abandonAttempt: (abandoned: Abandoned): Promise<FinishResult> => finisher.abandon(abandoned),
   };
-}
-
-function abandonedVerdict(end: AttemptEnd, failure: AttemptFailure): Verdict {
-  switch (end.kind) {
-    case 'cancelled':
-      return { outcome: 'cancelled' };
-    case 'failed':
-      return errored(end.failure.code, end.failure.message);
-    case 'record':
-    case 'silent':
-      return errored(failure.code, failure.message);
-  }
 }

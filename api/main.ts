@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { readEnv } from '../config/env.js';
 import { JsonLog } from '../config/log.js';
+import { patiently } from '../config/patiently.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { createApp, refuseForeignHost } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
@@ -13,8 +14,8 @@ const log = new JsonLog();
 async function main(): Promise<void> {
   const env = readEnv();
   refuseForeignHost(env.EVERDICT_HOST);
-  const dataSource = createDataSource({ url: env.DATABASE_URL, applicationName: 'everdict-api' });
-  await dataSource.initialize();
+  const options = { url: env.DATABASE_URL, applicationName: 'everdict-api' };
+  const dataSource = await patiently('Postgres', { log }, () => createDataSource(options).initialize());
   await migrate(dataSource);
   const workflows = WorkflowClient.lazy(env, log);
   const app = await createApp({ env, dataSource, workflows, log });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isAlive } from './process-id.js';
 
 const LOOK_MS = 1_000;
@@ -16,6 +17,7 @@ export interface Running {
 export class Part {
   private running: Running | undefined;
   private restarts = 0;
+  private isWatched = false;
   private work: Promise<void> = Promise.resolve();
   private watcher: NodeJS.Timeout | undefined;
 
@@ -23,6 +25,7 @@ export class Part {
     readonly name: string,
     private readonly startOnce: () => Promise<Running>,
     private readonly say: (line: string) => void,
+    private readonly lookMs = LOOK_MS,
   ) {}
 
   get pid(): number | undefined {
@@ -41,28 +44,35 @@ export class Part {
     const { pid } = this;
     if (pid === undefined) return;
     const target = identify(pid);
+    this.isWatched = true;
     this.watcher = setInterval(() => {
       if (isAlive(target)) return;
       clearInterval(this.watcher);
       this.work = this.restart(changed, failed);
-    }, LOOK_MS);
+    }, this.lookMs);
   }
 
+  /** A start may fail while another part, which it needs, is not up again itself. */
   private async restart(changed: () => void, failed: (error: Error) => void): Promise<void> {
-    this.restarts += 1;
-    if (this.restarts > MAX_RESTARTS) return failed(new Error(`${this.name} ended ${this.restarts} times`));
     this.say(`  ${this.name.padEnd(9)} ended unexpectedly (pid ${this.pid}); starting it again`);
-    try {
-      await this.start();
-      changed();
-      this.watch(changed, failed);
-    } catch (error) {
-      failed(error instanceof Error ? error : new Error(String(error)));
+    while (this.isWatched) {
+      this.restarts += 1;
+      if (this.restarts > MAX_RESTARTS) return failed(new Error(`${this.name} ended ${this.restarts} times`));
+      try {
+        await this.start();
+        changed();
+        return this.watch(changed, failed);
+      } catch (error) {
+        if (this.restarts === MAX_RESTARTS) return failed(error instanceof Error ? error : new Error(String(error)));
+        this.say(`  ${this.name.padEnd(9)} did not come up; trying once more`);
+        await sleep(this.lookMs);
+      }
     }
   }
 
   /** Ends the watch, and waits for a restart that is going on. */
   async unwatch(): Promise<void> {
+    this.isWatched = false;
     clearInterval(this.watcher);
     await this.work;
     clearInterval(this.watcher);

@@ -65,6 +65,7 @@ export class CreateRuns0000000000006 implements MigrationInterface {
       CREATE INDEX runs_open ON runs (workspace_id) WHERE open_attempt IS NOT NULL;
       CREATE INDEX runs_waiting ON runs (pool_id, asked_at)
         WHERE asked_at IS NOT NULL AND open_attempt IS NULL AND outcome IS NULL;
+      CREATE INDEX runs_placeless ON runs (id) WHERE scorecard_id IS NULL AND outcome IS NULL AND open_attempt IS NULL;
       CREATE INDEX runs_unstarted ON runs (created_at) WHERE scorecard_id IS NULL AND started_at IS NULL;
     `);
   }

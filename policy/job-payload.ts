@@ -20,6 +20,13 @@ interface JobParts {
   params: Params;
 }
 
+/** What a job cannot outlive unless it stopped its own wrapper, ms: all its timers, and a minute to start and to end. */
+export function longestLifeMs({ timeoutSec, graders }: EvalCase, timers: JobSettings['timers']): number {
+  const { setupSec, graderSec, graceSec } = timers;
+  const commands = graders.filter(({ kind }) => kind === 'command').length;
+  return (setupSec + timeoutSec + commands * graderSec + (2 + commands) * graceSec + 60) * 1_000;
+}
+
 /** Everything a job reads. Refuses, by code, what cannot be a job of this version. */
 export function jobPayload(
   { runId, case: evalCase, harness, params }: JobParts,

@@ -34,7 +34,7 @@ type PackedRun = [ordinal: number, caseId: string, pool: number, ...rest: number
 
 /** The first demand, attempt 1, no lease, no cancel. */
 const DEFAULTS = [0, 1, 0, 0] as const;
-const CASE_ID_BYTES = 40;
+const CASE_ID_BYTES = 32;
 
 export function packPartition(runs: readonly OpenRun[], queueDeadlineSec: number): Partition {
   const pools = new Interned<[string, RuntimeKind]>(([id]) => id);

@@ -5,21 +5,32 @@ import { rows, transaction } from './sql.js';
 export class OutboxStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Scorecards that were started and have not finished, oldest first. */
-  async unfinishedScorecards(limit: number): Promise<{ id: string; isCancelRequested: boolean }[]> {
+  /** Scorecards that were started and have not finished, by id, after the one given. */
+  async unfinishedScorecards(after: string, limit: number): Promise<{ id: string; isCancelRequested: boolean }[]> {
     return rows(
       this.dataSource,
       `SELECT id, cancel_requested_at IS NOT NULL AS "isCancelRequested" FROM scorecards
-       WHERE started_at IS NOT NULL AND finished_at IS NULL ORDER BY created_at LIMIT $1`,
-      [limit],
+       WHERE started_at IS NOT NULL AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`,
+      [after, limit],
     );
   }
 
-  /** Single runs with an open attempt that are to be cancelled. */
+  /** Single runs that were started, have no outcome and no open attempt, by id, after the one given. */
+  async placelessRuns(after: string, limit: number): Promise<string[]> {
+    const found = await rows<{ id: string }>(
+      this.dataSource,
+      `SELECT id FROM runs WHERE scorecard_id IS NULL AND started_at IS NOT NULL AND outcome IS NULL
+         AND open_attempt IS NULL AND id > $1 ORDER BY id LIMIT $2`,
+      [after, limit],
+    );
+    return found.map(({ id }) => id);
+  }
+
+  /** Runs with an open attempt that are to be cancelled. */
   async cancellingRuns(limit: number): Promise<string[]> {
     const found = await rows<{ id: string }>(
       this.dataSource,
-      `SELECT id FROM runs WHERE open_attempt IS NOT NULL AND scorecard_id IS NULL AND cancel_requested_at IS NOT NULL
+      `SELECT id FROM runs WHERE open_attempt IS NOT NULL AND cancel_requested_at IS NOT NULL
        ORDER BY created_at LIMIT $1`,
       [limit],
     );

@@ -17,6 +17,8 @@ export interface PoolLimits {
   version: number;
   envelope: Envelope;
   kind: RuntimeKind;
+  /** Of the ledger that grants now. */
+  epoch: number;
 }
 
 interface DemandRow {
@@ -32,9 +34,9 @@ export class PoolStore {
   constructor(private readonly dataSource: DataSource) {}
 
   async envelope(poolId: string): Promise<PoolLimits> {
-    const found = await row<DemandRow & { kind: RuntimeKind; envelope_version: number; slots: number }>(
+    const found = await row<DemandRow & { kind: RuntimeKind; envelope_version: number; slots: number; epoch: number }>(
       this.dataSource,
-      'SELECT kind, envelope_version, slots, memory_mb, cpu_millicores FROM pools WHERE id = $1',
+      'SELECT kind, envelope_version, slots, memory_mb, cpu_millicores, epoch FROM pools WHERE id = $1',
       [poolId],
     );
     if (!found) throw noPool(poolId);
@@ -42,6 +44,7 @@ export class PoolStore {
     return {
       version: found.envelope_version,
       kind: found.kind,
+      epoch: found.epoch,
       envelope: {
         slots: found.slots,
         ...(memoryMb !== undefined && { memoryMb }),

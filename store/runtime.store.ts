@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { PlatformError } from '../contracts/errors.js';
 import { type Envelope, RuntimeSpec } from '../contracts/runtime.js';
 import { latestOf } from '../policy/versions.js';
 import { contentHash } from './content-hash.js';
@@ -94,7 +95,11 @@ async function applyLimits(db: Queryable, workspaceId: string, spec: RuntimeSpec
     [poolId, workspaceId, spec.id, spec.kind, ...limits],
   );
   if (created) return created.envelope_version;
-  await rows(db, 'SELECT 1 FROM pools WHERE id = $1 FOR NO KEY UPDATE', [poolId]);
+  const pool = await row<{ kind: string }>(db, 'SELECT kind FROM pools WHERE id = $1 FOR NO KEY UPDATE', [poolId]);
+  if (pool && pool.kind !== spec.kind) {
+    const message = `runtime ${spec.id} is of kind ${pool.kind} in all its versions: register ${spec.kind} under another id`;
+    throw new PlatformError('CONFLICT', message);
+  }
   const versions = await rows<{ version: string; registeredAt: number }>(
     db,
     'SELECT version, pk AS "registeredAt" FROM runtimes WHERE workspace_id = $1 AND id = $2',
@@ -103,10 +108,10 @@ async function applyLimits(db: Queryable, workspaceId: string, spec: RuntimeSpec
   if (latestOf(versions)?.version !== spec.version) return undefined;
   const changed = await row<{ envelope_version: number }>(
     db,
-    `UPDATE pools SET kind = $2, slots = $3, memory_mb = $4, cpu_millicores = $5, envelope_version = envelope_version + 1
-     WHERE id = $1 AND (slots, memory_mb, cpu_millicores) IS DISTINCT FROM ($3::int, $4::int, $5::int)
+    `UPDATE pools SET slots = $2, memory_mb = $3, cpu_millicores = $4, envelope_version = envelope_version + 1
+     WHERE id = $1 AND (slots, memory_mb, cpu_millicores) IS DISTINCT FROM ($2::int, $3::int, $4::int)
      RETURNING envelope_version`,
-    [poolId, spec.kind, ...limits],
+    [poolId, ...limits],
   );
   return changed?.envelope_version;
 }

@@ -76,7 +76,7 @@ export function compose({ env, dataSource, client, log, localHost }: Parts) {
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs }),
-    ...createScorecardActivities({ scorecards, runs, attempts, queueDeadlineSec }),
+    ...createScorecardActivities({ scorecards, runs, finisher, queueDeadlineSec }),
   };
   return {
     activities: { control, cases: allocation, local: allocation },

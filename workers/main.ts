@@ -3,12 +3,13 @@ import { NativeConnection, Runtime } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { type LocalHost, readLocalHost } from '../backends/local/local.host.js';
 import { type Env, readEnv } from '../config/env.js';
+import { patiently } from '../config/patiently.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { workflowBundle } from './bundle.js';
 import { compose } from './compose.js';
 import { WorkerLog } from './log.js';
-import { connectClient, patiently, registerSearchAttributes } from './temporal-boot.js';
+import { connectClient, registerSearchAttributes } from './temporal-boot.js';
 import { createWorkers } from './workers.js';
 
 const log = new WorkerLog();
@@ -17,7 +18,12 @@ const POOL_SIZE = 20;
 /** Serves every task queue until SIGTERM; then lets short work end and hands long work over. */
 async function main(): Promise<void> {
   const env = readEnv();
-  Runtime.install({ logger: log, shutdownSignals: [] });
+  Runtime.install({
+    logger: log,
+    shutdownSignals: [],
+    // What the native core says comes through our log, too.
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+  });
   const stopping = stopOnSignal();
   const dataSource = await connectDatabase(env, stopping);
   const connection = await connectTemporal(env, stopping);
@@ -52,12 +58,15 @@ async function main(): Promise<void> {
   log.info('worker stopped');
 }
 
+/** Asked to stop while it still waited for what it needs. */
+class StoppedEarly extends Error {}
+
 function stopOnSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       log.info('worker stopping', { signal });
-      controller.abort(new Error(`stopped by ${signal}`));
+      controller.abort(new StoppedEarly(signal));
     });
   }
   return controller.signal;
@@ -65,14 +74,16 @@ function stopOnSignal(): AbortSignal {
 
 async function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSource> {
   const options = { url: env.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'everdict-worker' };
-  const dataSource = await patiently('Postgres', log, stopping, () => createDataSource(options).initialize());
+  const dataSource = await patiently('Postgres', { log, signal: stopping }, () =>
+    createDataSource(options).initialize(),
+  );
   await migrate(dataSource);
   return dataSource;
 }
 
 async function connectTemporal(env: Env, stopping: AbortSignal): Promise<Connection> {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = env;
-  return patiently(`Temporal at ${address}`, log, stopping, async () => {
+  return patiently(`Temporal at ${address}`, { log, signal: stopping }, async () => {
     const connection = await connectClient(address);
     try {
       await registerSearchAttributes(connection, namespace);
@@ -96,6 +107,7 @@ async function claimHost(env: Env, dataSource: DataSource): Promise<LocalHost> {
 }
 
 main().catch((error: unknown) => {
+  if (error instanceof StoppedEarly) return log.info('worker stopped');
   log.error('worker failed', { error });
   process.exitCode = 1;
   setImmediate(() => process.exit());

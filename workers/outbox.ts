@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type WorkflowClient, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '@temporalio/worker';
 import type { AdmissionSender } from '../activities/admission-sender.js';
+import { errored } from '../policy/results.js';
 import type { OutboxStore } from '../store/outbox.store.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { RunStore } from '../store/run.store.js';
@@ -12,7 +13,7 @@ interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'wake'>;
   scorecards: Pick<ScorecardStore, 'unstarted' | 'markStarted' | 'complete'>;
-  runs: Pick<RunStore, 'unstarted' | 'markStarted'>;
+  runs: Pick<RunStore, 'unstarted' | 'markStarted' | 'settleUnplaced'>;
   pools: Pick<PoolStore, 'active'>;
   outbox: OutboxStore;
   workflowTaskMs: number;
@@ -25,12 +26,16 @@ const EVERY_MS = 2_000;
 const SWEEP_EACH = 5;
 const BATCH = 200;
 
+const ENDED: ReadonlySet<string> = new Set(['COMPLETED', 'CANCELLED', 'FAILED', 'TERMINATED', 'TIMED_OUT']);
+const CASE_GONE = 'its workflow was ended from outside';
 const ROOT_GONE = 'the workflow of its scorecard was ended from outside';
 
 /** Makes Temporal follow the database: whatever was missed while one of them, or we, were down. */
 export class Outbox {
   private readonly stopped = new AbortController();
   private loop: Promise<void> = Promise.resolve();
+  /** Where the sweeps go on: a batch at a time, from the first again after the last. */
+  private readonly swept = { scorecard: '', run: '' };
 
   constructor(private readonly deps: Deps) {}
 
@@ -98,14 +103,31 @@ export class Outbox {
   /** Cancels that Temporal did not hear of, and scorecards whose root is gone. */
   async sweep(): Promise<void> {
     const { outbox, scorecards } = this.deps;
-    for (const { id, isCancelRequested } of await outbox.unfinishedScorecards(BATCH)) {
-      const isRunning = await this.isRunning(scorecardWorkflowId(id));
-      if (isRunning && isCancelRequested) await this.cancel(scorecardWorkflowId(id));
-      if (isRunning) continue;
+    const unfinished = await outbox.unfinishedScorecards(this.swept.scorecard, BATCH);
+    this.swept.scorecard = nextAfter(unfinished.map(({ id }) => id));
+    for (const { id, isCancelRequested } of unfinished) {
+      const root = scorecardWorkflowId(id);
+      if (!(await this.isGone(root))) {
+        if (isCancelRequested) await this.cancel(root);
+        continue;
+      }
       await outbox.settleOrphans(id, ROOT_GONE);
       await scorecards.complete(id);
     }
     for (const runId of await outbox.cancellingRuns(BATCH)) await this.cancel(caseWorkflowId(runId));
+    await this.sweepRuns();
+  }
+
+  /** Single runs whose case is gone. Those with an open attempt are reclaimed by the ledger that holds their lease. */
+  private async sweepRuns(): Promise<void> {
+    const { outbox, runs } = this.deps;
+    const placeless = await outbox.placelessRuns(this.swept.run, BATCH);
+    this.swept.run = nextAfter(placeless);
+    for (const runId of placeless) {
+      if (await this.isGone(caseWorkflowId(runId))) {
+        await runs.settleUnplaced(runId, errored('PLATFORM_TERMINATED', CASE_GONE));
+      }
+    }
   }
 
   private async startOnce(type: string, options: Parameters<WorkflowClient['start']>[1]): Promise<void> {
@@ -117,11 +139,11 @@ export class Outbox {
     }
   }
 
-  private async isRunning(workflowId: string): Promise<boolean> {
+  private async isGone(workflowId: string): Promise<boolean> {
     try {
-      return (await this.deps.client.getHandle(workflowId).describe()).status.name === 'RUNNING';
+      return ENDED.has((await this.deps.client.getHandle(workflowId).describe()).status.name);
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
+      if (error instanceof WorkflowNotFoundError) return true;
       throw error;
     }
   }
@@ -134,3 +156,5 @@ export class Outbox {
     }
   }
 }
+
+const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));

@@ -8,22 +8,20 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AdmissionActivities, Holding, PoolLimits } from '../activities/admission.activities.js';
-import type { AdmissionMessage, Lease } from '../contracts/admission.js';
+import type { AdmissionActivities, PoolLimits } from '../activities/admission.activities.js';
+import type { AdmissionMessage } from '../contracts/admission.js';
 import { admit, type Delivery, type Ledger, MAX_GRANTS, receive, waitingCount } from '../policy/admission.js';
 import { carryLedger, resumeLedger } from '../policy/ledger-carry.js';
 import { inBackground } from './background.js';
-import { type AdmissionInput, admissionRequested, envelopeChanged, runIdOfHolder } from './messages.js';
-import { CONTROL, SURVEY } from './proxies.js';
-import { reclaimRun } from './reclaim-run.js';
+import { type AdmissionInput, admissionRequested, envelopeChanged } from './messages.js';
+import { CONTROL } from './proxies.js';
+import { Reconciler } from './reconciler.js';
 
 const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<AdmissionActivities>(CONTROL);
-const { findDeadHolders } = proxyActivities<AdmissionActivities>(SURVEY);
 
 const MAX_SIGNALS = 500;
 const MAX_EVENTS = 1_000;
 const RECONCILE_EVERY = '20 seconds';
-const MAX_DESCRIBED = 200;
 
 /**
  * The ledger of one pool: who holds a slot, who waits, who is next. It knows of the world only what messages say.
@@ -50,19 +48,28 @@ export async function admissionWorkflow({ poolId, carried, again = [] }: Admissi
   let limits = await readEnvelope({ poolId });
   let deliveries = again;
   let isDirty = true;
-  const leases = () => ledger.leases;
-  const reconciler = startReconciler(
-    () => limits,
-    leases,
-    ({ holder, seq }) => {
-      inbox.push({ acquire: [], release: [{ holder, seq }] });
-    },
+  let isDue = false;
+  const reconciler = new Reconciler(
+    () => ({ ledger, kind: limits.kind }),
+    ({ holder, seq }) => inbox.push({ acquire: [], release: [{ holder, seq }] }),
   );
+  inBackground(async () => {
+    for (;;) {
+      await condition(() => ledger.leases.size + waitingCount(ledger) > 0);
+      await sleep(RECONCILE_EVERY);
+      isDue = true;
+      await reconciler.surveyNext();
+    }
+  });
 
   for (;;) {
-    await condition(() => isDirty || inbox.length > 0 || announced > limits.version);
-    if (announced > limits.version) {
-      limits = { ...(await readEnvelope({ poolId })), version: announced };
+    await condition(() => isDirty || isDue || inbox.length > 0 || announced > limits.version);
+    if (isDue || announced > limits.version) {
+      isDue = false;
+      limits = await readEnvelope({ poolId });
+      announced = Math.min(announced, limits.version);
+      // Somebody opened a newer epoch: what this ledger grants is void.
+      if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
     }
     const received = receive(ledger, inbox.splice(0));
     const decision = admit(received.ledger, limits.envelope, Date.now());
@@ -93,53 +100,3 @@ function mustContinueAsNew(signals: number): boolean {
 
 const describe = (ledger: Ledger, { envelope, version }: PoolLimits): string =>
   `${ledger.leases.size} of ${envelope.slots} slots in use, ${waitingCount(ledger)} waiting · epoch ${ledger.epoch}, limits ${version}`;
-
-/** Looks, a part at a time, for holders that are gone. Cleans up after each first, then gives its slot back. */
-function startReconciler(
-  limits: () => PoolLimits,
-  leases: () => ReadonlyMap<string, Lease>,
-  free: (holding: Holding) => void,
-) {
-  const reclaiming = new Set<string>();
-  let offset = 0;
-
-  const reclaimThenFree = async (holding: Holding): Promise<void> => {
-    const { holder } = holding;
-    if (reclaiming.has(holder)) return;
-    reclaiming.add(holder);
-    try {
-      await reclaimRun({ runId: runIdOfHolder(holder), kind: limits().kind, seq: holding.seq });
-      free(holding);
-    } finally {
-      reclaiming.delete(holder);
-    }
-  };
-
-  const survey = async (suspects: Lease[]): Promise<void> => {
-    if (suspects.length === 0) return;
-    const asked = suspects.map(({ holder, to, seq }) => ({ holder, to, seq }));
-    const { dead } = await findDeadHolders({ leases: asked });
-    for (const holding of dead) inBackground(() => reclaimThenFree(holding));
-  };
-
-  inBackground(async () => {
-    for (;;) {
-      await condition(() => leases().size > 0);
-      await sleep(RECONCILE_EVERY);
-      const all = [...leases().values()];
-      if (offset >= all.length) offset = 0;
-      await survey(all.slice(offset, offset + MAX_DESCRIBED));
-      offset += MAX_DESCRIBED;
-    }
-  });
-
-  return {
-    /** Holders nobody could be told about. */
-    suspect(gone: string[]): void {
-      const holders = new Set(gone);
-      inBackground(() =>
-        survey([...leases().values()].filter(({ holder }) => holders.has(holder)).slice(0, MAX_DESCRIBED)),
-      );
-    },
-  };
-}

@@ -17,8 +17,10 @@ import { Slot } from './slot.js';
 
 const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
 
-const FIRST_QUOTA_WAIT_MS = 5_000;
-const LONGEST_QUOTA_WAIT_MS = 60_000;
+/** Between an attempt that the workspace's quota forbade and the next request for a slot. */
+const QUOTA_WAIT = { firstMs: 5_000, longestMs: 60_000 };
+/** The same for a grant of a replaced ledger: asking again usually helps at once. */
+const STALE_WAIT = { firstMs: 100, longestMs: 30_000 };
 
 /** What became of the run; `settled` where it had its outcome before. */
 export type CaseEnd = Outcome | 'settled';
@@ -66,7 +68,7 @@ async function runToEnd(
   const { runId, poolId, kind } = input;
   const { holder } = slot;
   let { attempt, isOpen = false } = input;
-  const quotaWait = doubling(FIRST_QUOTA_WAIT_MS, LONGEST_QUOTA_WAIT_MS);
+  const waits = { quota: doubling(QUOTA_WAIT), 'stale-grant': doubling(STALE_WAIT) };
   for (;;) {
     if (!slot.grant && !isOpen) {
       enter('waiting', attempt);
@@ -89,7 +91,7 @@ async function runToEnd(
       const ended = await giveBack(input, slot, refusal);
       if (ended) return ended;
       isOpen = false;
-      if (refusal.reason === 'quota') await sleep(quotaWait());
+      if (refusal.reason === 'quota' || refusal.reason === 'stale-grant') await sleep(waits[refusal.reason]());
       continue;
     }
     enter('settling', attempt);
@@ -147,7 +149,7 @@ async function withdraw({ runId }: CaseInput, slot: Slot): Promise<void> {
   await slot.release();
 }
 
-function doubling(firstMs: number, longestMs: number): () => number {
+function doubling({ firstMs, longestMs }: { firstMs: number; longestMs: number }): () => number {
   let nextMs = firstMs;
   return () => {
     const waitMs = nextMs;

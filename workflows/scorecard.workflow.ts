@@ -109,13 +109,15 @@ async function runWindows(input: ScorecardInput): Promise<void> {
 function windowInput(root: ScorecardInput, index: number, width: number, plan: ScorecardPlan): WindowInput {
   const { workspaceId, scorecardId } = root;
   const budget = inFlightBudget(plan);
+  const isOnly = root.total <= WINDOW_CASES;
   return {
     workspaceId,
     scorecardId,
     index,
     width,
     isCapped: plan.concurrency === budget,
-    reportStep: Math.max(1, Math.min(Math.ceil(width / 2), Math.ceil(budget / REPORTS))),
+    // Nobody else could use what the only window gives back.
+    reportStep: isOnly ? width + 1 : Math.max(1, Math.min(Math.ceil(width / 2), Math.ceil(budget / REPORTS))),
   };
 }
 

@@ -2,17 +2,17 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
   condition,
-  executeChild,
   getExternalWorkflowHandle,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   sleep,
+  startChild,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
-import type { ScorecardActivities } from '../activities/scorecard.activities.js';
+import type { ScorecardActivities, Unplaced } from '../activities/scorecard.activities.js';
 import type { Grant, Release, Ticket } from '../contracts/admission.js';
 import type { OpenRun } from '../policy/partition.js';
 import { inBackground } from './background.js';
@@ -47,6 +47,7 @@ export class Window {
   private readonly poolOf = new Map<string, string>();
   private readonly pace = new ReAsk();
   private isAsking = false;
+  private isDraining = false;
   private mustAskAll = false;
   private wasGranted = false;
   private reported: number;
@@ -77,23 +78,28 @@ export class Window {
     for (const open of this.cases.startOpen()) this.start(open);
     for (;;) {
       // Each term is cleared by what follows, or the workflow would spin.
-      await condition(() => this.inbox.length > 0 || this.isOver() || this.canAsk());
+      await condition(() => this.inbox.length > 0 || this.isOver() || this.canAsk() || this.mustReport());
       this.startGranted();
       if (this.isLong()) this.withdrawTickets();
       if (this.isOver()) return;
       if (this.canAsk()) inBackground(() => this.ask());
-      this.report();
+      if (this.mustReport()) this.report();
       setCurrentDetails(
         `${this.cases.running} running, ${this.cases.waiting} waiting, ${this.cases.remaining} to ask for`,
       );
     }
   }
 
-  /** On cancel: nothing more starts, the cases, cancelled with this workflow, end, and the tickets go back. */
+  /** On cancel: nothing more starts, the tickets go back at once, and the cases, cancelled with this workflow, end. */
   async drain(): Promise<void> {
+    this.isDraining = true;
     this.withdrawTickets();
-    await condition(() => this.cases.running === 0 && !this.isAsking);
-    await this.close();
+    for (;;) {
+      await condition(() => !this.isAsking && (this.mustSend() || this.cases.running === 0));
+      this.startGranted();
+      if (this.releases.size > 0) await this.ask();
+      else if (this.cases.running === 0) return;
+    }
   }
 
   /** Gives back what came too late. */
@@ -110,6 +116,10 @@ export class Window {
     return this.cases.inFlight === 0 && !hasMore && !this.isAsking && this.releases.size === 0;
   }
 
+  private mustSend(): boolean {
+    return this.inbox.length > 0 || this.releases.size > 0;
+  }
+
   private canAsk(): boolean {
     if (this.isAsking) return false;
     const refill = this.input.isCapped ? 1 : Math.max(1, Math.floor(this.width / REFILL_SHARE));
@@ -121,7 +131,8 @@ export class Window {
   private async ask(): Promise<void> {
     this.isAsking = true;
     try {
-      const fresh = this.isLong() ? new Map<string, Ticket[]>() : this.cases.askNext(this.width, Date.now());
+      const fresh =
+        this.isLong() || this.isDraining ? new Map<string, Ticket[]>() : this.cases.askNext(this.width, Date.now());
       const acquire = this.mustAskAll ? this.cases.askAgain() : fresh;
       const { releases } = this;
       this.mustAskAll = false;
@@ -159,25 +170,30 @@ export class Window {
     inBackground(() => this.run(input));
   }
 
-  /** One case, to its end; if it was terminated or failed, cleaned up after. */
+  /** One case, to its end; if it was terminated or failed, or cancelled before it began, cleaned up after. */
   private async run(input: CaseInput): Promise<void> {
     const holder = caseWorkflowId(input.runId);
+    let hasBegun = false;
     try {
-      await executeChild(caseWorkflow, {
+      const begun = await startChild(caseWorkflow, {
         ...caseStart(input, workflowInfo().taskTimeoutMs),
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       });
+      hasBegun = true;
+      await begun.result();
     } catch (error) {
-      const isEarlier = error instanceof WorkflowExecutionAlreadyStartedError;
-      if (!isEarlier && !isCancellation(error)) await this.repair(input, holder);
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+      // A case that is cancelled gives everything back itself, if it ever began.
+      if (!isCancellation(error)) await this.repair(input);
+      else if (!hasBegun) await this.repair(input, { kind: 'cancelled' });
     } finally {
       this.cases.ended(holder);
     }
   }
 
-  private async repair({ runId, kind }: CaseInput, holder: string): Promise<void> {
-    await CancellationScope.nonCancellable(() => reclaimRun({ runId, kind }));
-    this.release({ holder });
+  private async repair({ runId, kind }: CaseInput, end?: Unplaced): Promise<void> {
+    await CancellationScope.nonCancellable(() => reclaimRun({ runId, kind, end }));
+    this.release({ holder: caseWorkflowId(runId) });
   }
 
   private withdrawTickets(): void {
@@ -202,12 +218,17 @@ export class Window {
     this.release({ holder: caseWorkflowId(run.runId) });
   }
 
-  /** Width that is no longer needed here opens the next window. */
-  private report(): void {
+  /** Enough of the width is no longer needed here that it could serve the next window. */
+  private mustReport(): boolean {
     const { inFlight, remaining } = this.cases;
+    return remaining === 0 && inFlight > 0 && this.reported - inFlight >= this.input.reportStep;
+  }
+
+  private report(): void {
     const { parent } = workflowInfo();
-    if (!parent || remaining > 0 || inFlight === 0 || this.reported - inFlight < this.input.reportStep) return;
+    const { inFlight } = this.cases;
     this.reported = inFlight;
+    if (!parent) return;
     const root = getExternalWorkflowHandle(parent.workflowId);
     inBackground(() => root.signal(windowDrained, { index: this.input.index, inFlight }));
   }

@@ -8,7 +8,7 @@ import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
 import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
 import { type StartedWrapper, WrapperStarter } from './local.starter.js';
-import { createJobDir, isOfBoot, jobPaths, removeJobDir } from './local.state.js';
+import { createJobDir, emptyTrash, isOfBoot, jobPaths, removeJobDir } from './local.state.js';
 import { killJob } from './local.stop.js';
 
 export interface LocalOptions {
@@ -30,7 +30,9 @@ export class LocalBackend implements Backend {
   private readonly processes = new ProcessTable();
   private readonly started = new Map<string, StartedWrapper>();
 
-  constructor(private readonly options: LocalOptions) {}
+  constructor(private readonly options: LocalOptions) {
+    void emptyTrash(options.stateDir, Date.now());
+  }
 
   async submit(job: Job, allocation: AllocationRef): Promise<'created' | 'adopted' | 'lost' | 'taken'> {
     this.refuseIfNotAllowed();

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import {
+  closeSync,
+  constants,
   existsSync,
+  fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -9,7 +13,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { chmod, readdir, rm } from 'node:fs/promises';
+import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { hasCode } from './local.errors.js';
 import type { ProcessId } from './local.process.js';
@@ -100,16 +104,33 @@ export function readWrapper(paths: JobPaths): ProcessId | undefined {
 /** Whether the job belongs to this start of the machine. */
 export const isOfBoot = (paths: JobPaths, bootId: string): boolean => readText(paths.boot) === bootId;
 
-/** Removes the job's directory, and what an earlier removal left. */
+/**
+ * Takes the job's directory away. It is gone once it is moved: files that we may not delete, such as those a container
+ * left as another user, keep no slot and wait in the trash.
+ */
 export async function removeJobDir(paths: JobPaths): Promise<void> {
-  await removeTree(paths.trash);
+  const grave = `${paths.trash}.${randomBytes(6).toString('hex')}`;
+  if (!existsSync(paths.dir)) return;
   try {
-    renameSync(paths.dir, paths.trash);
+    renameSync(paths.dir, grave);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
+    if (hasCode(error, 'ENOENT') && !existsSync(paths.dir)) return;
     throw error;
   }
-  await removeTree(paths.trash);
+  await removeTree(grave).catch(() => undefined);
+}
+
+/** Drafts of other workers live in the trash for a moment. */
+const TRASH_KEPT_MS = 10 * 60_000;
+
+/** Tries again to delete what earlier removals could not. */
+export async function emptyTrash(stateDir: string, now: number): Promise<void> {
+  const trash = resolve(stateDir, 'trash');
+  for (const name of await readdir(trash).catch(() => [])) {
+    const path = join(trash, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: now }));
+    if (now - mtimeMs > TRASH_KEPT_MS) await removeTree(path).catch(() => undefined);
+  }
 }
 
 async function removeTree(path: string): Promise<void> {
@@ -152,11 +173,28 @@ async function openUp(dir: string): Promise<void> {
   }
 }
 
+/** Jobs may put a pipe, which never ends, or a link in place of a file. Such a thing reads as nothing. */
+export function openPlain(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw Object.assign(new Error(`${path} is no plain file`), { code: 'ENOENT' });
+}
+
+function readPlain(path: string): string {
+  const fd = openPlain(path);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readPlain(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
+import { openPlain } from './local.state.js';
 
 const readAt = promisify(read);
 
@@ -16,7 +17,7 @@ export class FileTail {
   private position: number;
 
   constructor(path: string, from: number) {
-    this.fd = openSync(path, 'r');
+    this.fd = openPlain(path);
     this.position = from;
   }
 

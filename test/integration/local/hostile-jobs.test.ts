@@ -74,6 +74,16 @@ describe('a job that', () => {
   });
 });
 
+test('a job that stops its own wrapper is ended once it has outlived all its timers', async () => {
+  const input = await rig.run({ command: 'kill -STOP 0' });
+  expect(await worker.tryShort(input)).toEqual({ kind: 'running' });
+  const anHourAgo = "UPDATE attempts SET submitted_at = submitted_at - interval '1 hour' WHERE run_id = $1";
+  await rig.world.dataSource.query(anHourAgo, [input.runId]);
+
+  expect(await worker.dispatch(input)).toMatchObject({ kind: 'failed', failure: { code: 'TIMEOUT' } });
+  expect(await rig.processesOf(input)).toEqual([]);
+});
+
 describe('what a job prints (E07, G67)', () => {
   test('is kept byte for byte, whatever it is', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x6f, 0x6b, 0x0a, 0x1b, 0x5b, 0x33, 0x31, 0x6d, 0x0d, 0x0a, 0xc3]);

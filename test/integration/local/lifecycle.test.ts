@@ -185,7 +185,7 @@ describe('the fence', () => {
       },
     });
 
-    expect(await late.tryShort(input)).toEqual({ kind: 'refused', refusal: { reason: 'settled' } });
+    expect(await late.tryShort(input)).toEqual({ kind: 'refused', refusal: { reason: 'stale-grant' } });
     expect(await rig.processesOf(input)).toEqual([]);
     expect(await rig.world.runs.guards(input.runId)).toMatchObject({ outcome: 'errored' });
   });

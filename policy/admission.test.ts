@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import type { AdmissionMessage, Demand, Ticket, WorkClass } from '../contracts/admission.js';
+import type { Envelope } from '../contracts/runtime.js';
+import { aTicket } from '../test/builders.js';
+import { admit, type Ledger, openLedger, receive, release, waitingCount } from './admission.js';
+import { carryLedger, resumeLedger } from './ledger-carry.js';
+
+const NOW = 5_000;
+const EPOCH = 3;
+
+const ledgerOf = (tickets: Ticket[]): Ledger => openLedger(EPOCH, [], tickets);
+const named = (demands: Demand[]): Ticket[] =>
+  demands.map((demand, i) => aTicket({ holder: 'abcdefgh'.charAt(i), demand }));
+const grantedOf = (ledger: Ledger, envelope: Envelope) =>
+  admit(ledger, envelope, NOW).granted.map(({ holder }) => holder);
+const acquire = (...tickets: Ticket[]): AdmissionMessage => ({ acquire: tickets, release: [] });
+
+describe('admit', () => {
+  const mb = (memoryMb: number): Demand => ({ memoryMb });
+  test.each<[string, Envelope, Demand[], string[]]>([
+    ['grants in order of arrival up to the slots', { slots: 2 }, [{}, {}, {}], ['a', 'b']],
+    ['admits an exact memory fit', { slots: 9, memoryMb: 1_000 }, [mb(400), mb(600)], ['a', 'b']],
+    ['admits an exact CPU fit', { slots: 9, cpuMillicores: 3 }, [{ cpuMillicores: 3 }], ['a']],
+    ['passes over a ticket that does not fit', { slots: 9, memoryMb: 900 }, [mb(600), mb(600), mb(300)], ['a', 'c']],
+    ['needs room on both axes', { slots: 9, memoryMb: 9, cpuMillicores: 9 }, [{ memoryMb: 1, cpuMillicores: 10 }], []],
+    ['admits undeclared memory into a full budget', { slots: 9, memoryMb: 600 }, [mb(600), {}], ['a', 'b']],
+    ['counts declared memory where nothing caps it', { slots: 2 }, [mb(9_000_000), mb(1)], ['a', 'b']],
+    ['grants nothing without slots', { slots: 0 }, [{}], []],
+  ])('%s', (_title, envelope, demands, want) => {
+    expect(grantedOf(ledgerOf(named(demands)), envelope)).toEqual(want);
+  });
+
+  test('T13 small and undeclared cases start while a heavy one waits for memory, and it starts once there is room', () => {
+    const running = openLedger(
+      EPOCH,
+      [{ ...aTicket({ holder: 'running' }), seq: 1, grantedAt: 0, demand: mb(900) }],
+      [],
+    );
+    const queue = [aTicket({ holder: 'heavy', demand: mb(500) })];
+    for (const holder of ['l1', 'l2', 'l3']) queue.push(aTicket({ holder, demand: mb(50) }));
+    queue.push(aTicket({ holder: 'undeclared' }));
+    const envelope = { slots: 4, memoryMb: 1_000 };
+
+    const first = admit(receive(running, [acquire(...queue)]).ledger, envelope, NOW);
+    expect(first.granted.map(({ holder }) => holder)).toEqual(['l1', 'l2', 'undeclared']);
+    expect(grantedOf(release(first.ledger, [{ holder: 'running' }]), envelope)).toEqual(['heavy']);
+  });
+
+  test('puts interactive tickets before batch ones that came earlier', () => {
+    const tickets = [aTicket({ holder: 'batch' }), aTicket({ holder: 'interactive', class: 'interactive' })];
+    expect(grantedOf(ledgerOf(tickets), { slots: 1 })).toEqual(['interactive']);
+  });
+
+  test('numbers leases from its epoch on, and tells who asked', () => {
+    const { granted, ledger } = admit(ledgerOf([aTicket({ holder: 'a', to: 'window' })]), { slots: 1 }, NOW);
+    expect(granted).toEqual([{ holder: 'a', to: 'window', seq: EPOCH * 1e9, epoch: EPOCH }]);
+    expect(ledger.leases.get('a')).toMatchObject({ seq: EPOCH * 1e9, grantedAt: NOW });
+  });
+
+  test('grants at most as many as one delivery carries', () => {
+    const tickets = Array.from({ length: 300 }, () => aTicket());
+    const first = admit(ledgerOf(tickets), { slots: 1_000 }, NOW);
+    expect(first.granted).toHaveLength(200);
+    expect(admit(first.ledger, { slots: 1_000 }, NOW).granted).toHaveLength(100);
+  });
+
+  test('after limits were lowered grants nothing until enough came back', () => {
+    const { ledger } = admit(ledgerOf(named([{}, {}, {}, {}])), { slots: 3 }, NOW);
+    expect(grantedOf(ledger, { slots: 2 })).toEqual([]);
+    const fewer = release(ledger, [{ holder: 'a' }]);
+    expect(grantedOf(fewer, { slots: 2 })).toEqual([]);
+    expect(grantedOf(release(fewer, [{ holder: 'b' }]), { slots: 2 })).toEqual(['d']);
+  });
+
+  test('decides on 5,000 waiters within milliseconds', () => {
+    const ledger = ledgerOf(Array.from({ length: 5_000 }, (_, i) => aTicket({ demand: { memoryMb: i % 7 } })));
+    const begun = performance.now();
+    for (let i = 0; i < 20; i += 1)
+      admit(receive(ledger, [acquire(aTicket())]).ledger, { slots: 40, memoryMb: 60 }, NOW);
+    expect((performance.now() - begun) / 20).toBeLessThan(100);
+  });
+});
+
+describe('receive', () => {
+  const [a] = named([{}]);
+  if (!a) throw new Error('no ticket');
+  const { ledger: leased, granted } = admit(ledgerOf([a]), { slots: 1 }, NOW);
+  const [grant] = granted;
+
+  test('T05 a holder that asks again has one lease, and the same grant is due again', () => {
+    const { ledger, again } = receive(leased, [acquire(a), acquire({ ...a, to: 'elsewhere' })]);
+    expect(again).toEqual([{ ...grant, to: 'elsewhere' }]);
+    expect(ledger.leases.size).toBe(1);
+    expect(waitingCount(ledger)).toBe(0);
+  });
+
+  test('a holder that waits keeps its place when it asks again', () => {
+    const [x, y] = [aTicket({ holder: 'x' }), aTicket({ holder: 'y' })];
+    const { ledger } = receive(ledgerOf([x, y]), [acquire({ ...x, askedAt: 9_999 })]);
+    expect(grantedOf(ledger, { slots: 1 })).toEqual(['x']);
+  });
+
+  test.each([
+    ['its own number drops the lease', { holder: 'a', seq: grant?.seq }, 0],
+    ['another number changes nothing', { holder: 'a', seq: 1 }, 1],
+    ['another holder changes nothing', { holder: 'b', seq: grant?.seq }, 1],
+    ['no number drops whatever the holder has', { holder: 'a' }, 0],
+  ])('a release with %s', (_title, given, leases) => {
+    const once = release(leased, [given]);
+    expect(once.leases.size).toBe(leases);
+    expect(release(once, [given])).toEqual(once);
+  });
+
+  test('a release with a number leaves a ticket alone, one without takes it back', () => {
+    const waiting = ledgerOf([aTicket({ holder: 'x' })]);
+    expect(waitingCount(release(waiting, [{ holder: 'x', seq: 1 }]))).toBe(1);
+    expect(waitingCount(release(waiting, [{ holder: 'x' }]))).toBe(0);
+  });
+
+  test('in one message releases go first', () => {
+    const { ledger, again } = receive(leased, [{ acquire: [a], release: [{ holder: 'a' }] }]);
+    expect(again).toEqual([]);
+    expect(waitingCount(ledger)).toBe(1);
+  });
+});
+
+const holders = fc.constantFrom(...'abcdefghij');
+const sizes = fc.option(fc.integer({ min: 1, max: 900 }), { nil: undefined });
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant('acquire' as const),
+      holder: holders,
+      memoryMb: sizes,
+      class: fc.constantFrom<WorkClass>('batch', 'interactive'),
+    }),
+    fc.record({ kind: fc.constant('release' as const), holder: holders, stale: fc.boolean() }),
+    fc.record({ kind: fc.constant('admit' as const) }),
+    fc.record({ kind: fc.constant('carry' as const) }),
+  ),
+  { maxLength: 60 },
+);
+
+test('whatever arrives: never over the envelope, one lease a holder, no number twice, nobody both waits and holds', () => {
+  const envelope = { slots: 4, memoryMb: 1_000 };
+  fc.assert(
+    fc.property(steps, (taken) => {
+      let ledger = ledgerOf([]);
+      const seqs = new Set<number>();
+      for (const step of taken) {
+        if (step.kind === 'acquire') {
+          const { holder, memoryMb, class: workClass } = step;
+          const ticket = aTicket({ holder, class: workClass, demand: memoryMb === undefined ? {} : { memoryMb } });
+          ledger = receive(ledger, [acquire(ticket)]).ledger;
+        } else if (step.kind === 'release') {
+          const seq = ledger.leases.get(step.holder)?.seq;
+          ledger = release(ledger, [{ holder: step.holder, seq: step.stale ? 7 : seq }]);
+        } else if (step.kind === 'carry') {
+          const carried = resumeLedger(JSON.parse(JSON.stringify(carryLedger(ledger))));
+          expect(carried).toEqual(ledger);
+          ledger = carried;
+        } else {
+          const decision = admit(ledger, envelope, NOW);
+          for (const { seq } of decision.granted) {
+            expect(seqs.has(seq)).toBe(false);
+            seqs.add(seq);
+          }
+          ledger = decision.ledger;
+        }
+        const leases = [...ledger.leases.values()];
+        expect(leases.length).toBeLessThanOrEqual(envelope.slots);
+        expect(leases.reduce((sum, { demand }) => sum + (demand.memoryMb ?? 0), 0)).toBeLessThanOrEqual(
+          envelope.memoryMb,
+        );
+        for (const holder of ledger.leases.keys()) {
+          expect(ledger.waiters.batch.has(holder) || ledger.waiters.interactive.has(holder)).toBe(false);
+        }
+      }
+    }),
+  );
+});
+
+test('5,000 tickets are carried in less than 1 MB', () => {
+  const id = 'sc_01j9z3k4x5y6w7v8t9s0r1q2p3';
+  const tickets = Array.from({ length: 5_000 }, (_, i) =>
+    aTicket({
+      ...{ holder: `case:${id}.${i}`, to: `window:${id}:${i % 50}`, askedAt: 1_700_000_000_000 + i },
+      demand: { memoryMb: 1_000 + i, cpuMillicores: 1_000 + i },
+    }),
+  );
+  const carried = JSON.stringify(carryLedger(ledgerOf(tickets)));
+  expect(carried.length).toBeLessThan(600_000);
+});
