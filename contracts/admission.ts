@@ -39,10 +39,12 @@ export interface Lease {
   grantedAt: number;
 }
 
-/** Gives a lease back, or withdraws a ticket. Without `seq` it drops whatever the holder has. */
+/** Gives the lease of that number back; without one, withdraws the ticket and leaves a lease alone. */
 export interface Release {
   holder: string;
   seq?: number;
+  /** The holder is gone or at its end, and nothing of it is left: whatever it has, ends. */
+  isGone?: true;
 }
 
 /** One message to an admission workflow: releases first, then requests. */

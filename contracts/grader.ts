@@ -26,10 +26,15 @@ const Shape = z.discriminatedUnion('kind', [
   z.strictObject({ id: GraderId, kind: z.literal('contains'), value: z.string().min(1) }, refusal),
   z.strictObject({ id: GraderId, kind: z.literal('regex'), pattern: z.string().min(1).max(4_096) }, refusal),
   z.strictObject({ id: GraderId, kind: z.literal('json'), path: JsonPath, value: z.json() }, refusal),
-  z.strictObject(
-    { id: GraderId, kind: z.literal('numeric'), value: z.number(), tolerance: z.number().min(0).default(0) },
-    refusal,
-  ),
+  z
+    .strictObject(
+      { id: GraderId, kind: z.literal('numeric'), value: z.number(), tolerance: z.number().min(0).default(0) },
+      refusal,
+    )
+    .refine(({ value, tolerance }) => tolerance > 0 || Math.abs(value) <= Number.MAX_SAFE_INTEGER, {
+      path: ['value'],
+      message: 'is too large to be compared exactly: give a `tolerance`, or use `equals`',
+    }),
   z.strictObject({ id: GraderId, kind: z.literal('command'), command: z.string().min(1).max(65_536) }, refusal),
 ]);
 

@@ -1,6 +1,5 @@
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
-import { choosePorts } from './ports.js';
 
 const API_PORT = 8787;
 const TEMPORAL_UI_PORT = 8233;
@@ -16,10 +15,9 @@ export async function runForeground({ dataDir, apiPort, say }: ForegroundOptions
   const interrupt = onInterrupt(say);
   let stack: Stack | undefined;
   try {
-    if (apiPort !== undefined) await refuseTakenPort(apiPort);
     say(`starting the platform; data and logs in ${dataDir}`);
     const ports = { api: apiPort ?? API_PORT, temporalUi: TEMPORAL_UI_PORT };
-    stack = await startStack({ dataDir, ports, say, signal: interrupt.signal });
+    stack = await startStack({ dataDir, ports, isApiPortFixed: apiPort !== undefined, say, signal: interrupt.signal });
     say(welcome(stack));
     const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
     if (!failure) return true;
@@ -34,12 +32,6 @@ export async function runForeground({ dataDir, apiPort, say }: ForegroundOptions
     if (stack) say('stopped; the data stays for the next start');
     interrupt.restore();
   }
-}
-
-/** The default may move to a free port; what was asked for by number may not. */
-async function refuseTakenPort(wanted: number): Promise<void> {
-  const { port } = await choosePorts({ port: wanted });
-  if (port !== wanted) throw new Error(`port ${wanted} is taken: choose another --port, or none for a free one`);
 }
 
 /** Where things are, and what to type next. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { DataDirLock, type DataPaths, dataPaths } from './data-dir.js';
 import { endLocalJobs } from './local-jobs.js';
 import { Part } from './part.js';
+import { requireFree } from './ports.js';
 import { identify } from './process-id.js';
 import {
   type Addresses,
@@ -17,6 +18,8 @@ export interface StackOptions {
   dataDir: string;
   /** Wanted ports; absent or taken ones are replaced by free ones. */
   ports?: Ports;
+  /** The API gets its wanted port, or the start fails. */
+  isApiPortFixed?: boolean;
   /** Environment of the API and the worker, on top of ours. */
   env?: Record<string, string>;
   /** Told what happens, a line at a time. */
@@ -87,6 +90,9 @@ export class Stack {
   }
 
   async start(): Promise<void> {
+    // Only now: what an earlier start left may have held it until the lock was taken.
+    const { isApiPortFixed = false, ports } = this.options;
+    if (isApiPortFixed && ports?.api !== undefined) await requireFree(ports.api);
     const { signal } = this.options;
     signal?.addEventListener('abort', () => this.aborted.abort(), { once: true });
     const { database, temporal, api, worker } = this.parts;

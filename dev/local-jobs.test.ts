@@ -27,16 +27,19 @@ function aJob(name: string, wrapper?: ProcessId): void {
 }
 
 test('ends the group of a wrapper and every process that carries the marker of a job, and nothing else', async () => {
-  const wrapper = aProcess({});
+  const wrapper = aProcess({ EVERDICT_ATTEMPT: 'everdict-run-1-1' });
   const daemon = aProcess({ EVERDICT_ATTEMPT: 'everdict-run-2-1' });
   const foreign = aProcess({ EVERDICT_ATTEMPT: 'everdict-run-3-1' });
   const reused = aProcess({});
+  const named = aProcess({});
   aJob('everdict-run-1-1', wrapper);
   aJob('everdict-run-2-1');
   aJob('everdict-run-4-1', { pid: reused.pid, startTime: '1' });
 
+  aJob('everdict-run-5-1', named);
+
   expect(await endLocalJobs(stateDir)).toBe(2);
-  expect([wrapper, daemon, foreign, reused].map(isAlive)).toEqual([false, false, true, true]);
+  expect([wrapper, daemon, foreign, reused, named].map(isAlive)).toEqual([false, false, true, true, true]);
 });
 
 test('a job that was cut short is gone for the next worker, one that had its result is kept', async () => {

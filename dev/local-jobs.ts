@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf, isAlive, signalProcess } from './process-id.js';
@@ -38,8 +49,7 @@ export async function endLocalJobs(stateDir: string): Promise<number> {
 
 /** Whether its result is complete: the wrapper stays for a while after that. */
 function hasRecord(jobDir: string): boolean {
-  const stdout = readOrNothing(path.join(jobDir, 'stdout')) ?? '';
-  return LAST_LINE.test(stdout.slice(-RECORD_TAIL));
+  return LAST_LINE.test(readOrNothing(path.join(jobDir, 'stdout'), RECORD_TAIL) ?? '');
 }
 
 /** At once, however long the deletion takes or whether it succeeds. */
@@ -53,7 +63,7 @@ function remove(stateDir: string, name: string): void {
 /** Names of the jobs, with the group of the wrapper where it still runs. */
 function readJobs(dir: string): Map<string, number | undefined> {
   const jobs = new Map<string, number | undefined>();
-  for (const name of readNames(dir)) jobs.set(name, wrapperGroup(path.join(dir, name, 'state', 'pid')));
+  for (const name of readNames(dir)) jobs.set(name, wrapperGroup(path.join(dir, name, 'state', 'pid'), name));
   return jobs;
 }
 
@@ -65,9 +75,10 @@ function readNames(dir: string): string[] {
   }
 }
 
-function wrapperGroup(file: string): number | undefined {
+/** The job's own word for its wrapper is taken only for a process that carries its marker. */
+function wrapperGroup(file: string, name: string): number | undefined {
   const [pid = '', startTime = ''] = (readOrNothing(file) ?? '').trim().split(' ');
-  return isAlive({ pid: Number(pid), startTime }) ? Number(pid) : undefined;
+  return isAlive({ pid: Number(pid), startTime }) && markerOf(Number(pid)) === name ? Number(pid) : undefined;
 }
 
 function processesOf(jobs: ReadonlyMap<string, number | undefined>): number[] {
@@ -86,10 +97,20 @@ function markerOf(pid: number): string | undefined {
   return variables?.find((variable) => variable.startsWith(MARKER))?.slice(MARKER.length);
 }
 
-function readOrNothing(file: string): string | undefined {
+/** The whole file, or so many bytes of its end. A job may have put a pipe, which never ends, in place of a file. */
+function readOrNothing(file: string, tail?: number): string | undefined {
+  let fd: number | undefined;
   try {
-    return readFileSync(file, 'latin1');
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) return undefined;
+    if (tail === undefined) return readFileSync(fd, 'latin1');
+    const bytes = Buffer.alloc(Math.min(tail, stats.size));
+    readSync(fd, bytes, 0, bytes.length, stats.size - bytes.length);
+    return bytes.toString('latin1');
   } catch {
     return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -25,3 +25,9 @@ export async function choosePorts<Name extends string>(wanted: Record<Name, numb
   await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
   return chosen;
 }
+
+/** The default may move to a free port; what was asked for by number may not. */
+export async function requireFree(wanted: number): Promise<void> {
+  const { port } = await choosePorts({ port: wanted });
+  if (port !== wanted) throw new Error(`port ${wanted} is taken: choose another --port, or none for a free one`);
+}

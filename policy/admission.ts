@@ -18,6 +18,8 @@ export interface Delivery extends Grant {
 
 /** Grants of one decision: as many as one delivery can carry. */
 export const MAX_GRANTS = 200;
+/** As many as continue-as-new can carry in 1 MB. */
+const MAX_TICKETS = 5_000;
 /** Leases ever granted in one epoch: their numbers never meet those of another one. */
 const SEQS_PER_EPOCH = 1e9;
 
@@ -36,28 +38,29 @@ export function openLedger(epoch: number, leases: readonly Lease[], tickets: rea
 
 /**
  * Applies messages in order; in each, releases go first.
- * 1. A release with `seq` drops the lease of that number and nothing else; without one, whatever the holder has.
+ * 1. A release with `seq` drops the lease of that number; without one, the ticket; of a holder that is gone, both.
  * 2. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
  * 3. An acquire by a holder that waits keeps its place.
+ * 4. A full queue takes no new ticket: who asked, asks again.
  */
 export function receive(ledger: Ledger, messages: readonly AdmissionMessage[]): { ledger: Ledger; again: Delivery[] } {
   const leases = new Map(ledger.leases);
   const waiters = { interactive: new Map(ledger.waiters.interactive), batch: new Map(ledger.waiters.batch) };
   const again = new Map<string, Delivery>();
   for (const { acquire, release } of messages) {
-    for (const { holder, seq } of release) {
-      if (seq === undefined || leases.get(holder)?.seq === seq) {
+    for (const { holder, seq, isGone = false } of release) {
+      if (isGone || (seq !== undefined && leases.get(holder)?.seq === seq)) {
         leases.delete(holder);
         again.delete(holder);
       }
-      if (seq === undefined) for (const name of CLASSES) waiters[name].delete(holder);
+      if (isGone || seq === undefined) for (const name of CLASSES) waiters[name].delete(holder);
     }
     for (const ticket of acquire) {
       const lease = leases.get(ticket.holder);
       if (lease) {
         leases.set(ticket.holder, { ...lease, to: ticket.to });
         again.set(ticket.holder, { holder: ticket.holder, seq: lease.seq, epoch: ledger.epoch, to: ticket.to });
-      } else {
+      } else if (CLASSES.some((name) => waiters[name].has(ticket.holder)) || sizeOf(waiters) < MAX_TICKETS) {
         for (const name of CLASSES) if (name !== ticket.class) waiters[name].delete(ticket.holder);
         waiters[ticket.class].set(ticket.holder, ticket);
       }
@@ -134,4 +137,6 @@ function take(room: Room, { memoryMb = 0, cpuMillicores = 0 }: Demand): void {
   room.cpuMillicores -= cpuMillicores;
 }
 
-export const waitingCount = ({ waiters }: Ledger): number => waiters.interactive.size + waiters.batch.size;
+const sizeOf = ({ interactive, batch }: Ledger['waiters']): number => interactive.size + batch.size;
+
+export const waitingCount = ({ waiters }: Ledger): number => sizeOf(waiters);

@@ -89,6 +89,7 @@ async function openRun(db: Queryable, { runId, attempt, poolId, ...lease }: Atte
 
 interface RunRow {
   outcome: string | null;
+  settled_attempt: number | null;
   open_attempt: number | null;
   is_cancel_requested: boolean;
   last_attempt: number | null;
@@ -96,7 +97,8 @@ interface RunRow {
 
 /**
  * Why the run itself lets no attempt be opened, first that applies; else `refusal`, which is the pool's or the quota's.
- * An attempt that is open under this number is returned to be adopted, whatever epoch its grant was of.
+ * An attempt that is open under this number is returned to be adopted, whatever epoch its grant was of; so is one that
+ * has settled the run and still waits to be closed.
  */
 export async function standingOf(
   dataSource: DataSource,
@@ -105,13 +107,17 @@ export async function standingOf(
 ): Promise<AttemptRow | FenceRefusal> {
   const run = await row<RunRow>(
     dataSource,
-    `SELECT outcome, open_attempt, cancel_requested_at IS NOT NULL AS is_cancel_requested,
+    `SELECT outcome, settled_attempt, open_attempt, cancel_requested_at IS NOT NULL AS is_cancel_requested,
        (SELECT max(attempt) FROM attempts WHERE run_id = $1) AS last_attempt
      FROM runs WHERE id = $1`,
     [runId],
   );
   if (!run) throw new Error(`there is no run ${runId}`);
-  if (run.outcome !== null) return { reason: run.outcome === 'cancelled' ? 'cancelled' : 'settled' };
+  if (run.outcome !== null) {
+    const unclosed =
+      run.settled_attempt === attempt ? await unclosedOf(dataSource, { runId, attempt, holder }) : undefined;
+    return unclosed ?? { reason: run.outcome === 'cancelled' ? 'cancelled' : 'settled' };
+  }
   if (run.open_attempt !== null && run.open_attempt !== attempt) {
     return { reason: 'renumber', attempt: run.open_attempt, isOpen: true };
   }
@@ -129,3 +135,15 @@ export async function standingOf(
   }
   return refusal;
 }
+
+/** An attempt whose end is known, and whose removal is not confirmed. */
+const unclosedOf = (
+  dataSource: DataSource,
+  { runId, attempt, holder }: Pick<AttemptOpening, 'runId' | 'attempt' | 'holder'>,
+) =>
+  row<AttemptRow>(
+    dataSource,
+    `SELECT ${ATTEMPT_COLUMNS} FROM attempts
+     WHERE run_id = $1 AND attempt = $2 AND holder = $3 AND closed_at IS NULL AND end_kind IS NOT NULL`,
+    [runId, attempt, holder],
+  );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { readLocalHost } from '../backends/local/local.host.js';
@@ -13,9 +13,18 @@ import { compose, type Platform } from '../workers/compose.js';
 import { connectClient, registerSearchAttributes } from '../workers/temporal-boot.js';
 import { createWorkers } from '../workers/workers.js';
 import { createTestDatabase, type TestDatabase } from './postgres.js';
+import { failedWorkflowTasks } from './workflow-tasks.js';
+
+export { eventually } from './eventually.js';
 
 const START_WITHIN_MS = 120_000;
 const QUIET = new DefaultLogger('ERROR');
+
+/** Once per test file, before anything native is used. */
+export function installRuntime(): void {
+  const logging = { filter: { core: 'ERROR', other: 'ERROR' } as const };
+  Runtime.install({ logger: QUIET, shutdownSignals: [], telemetryOptions: { logging } });
+}
 
 /** The one Temporal server of a test run, and the workflows bundled once. */
 interface Shared {
@@ -89,7 +98,7 @@ export class TestPlatform {
   ) {}
 
   static async open(settings: Record<string, string> = {}): Promise<TestPlatform> {
-    Runtime.install({ logger: QUIET, shutdownSignals: [] });
+    installRuntime();
     const [shared, db] = await Promise.all([sharedTemporal(), createTestDatabase({ poolSize: 20 })]);
     const connection = await connectClient(shared.address);
     const namespace = await createNamespace(connection);
@@ -111,7 +120,9 @@ export class TestPlatform {
   }
 
   /** `replace` changes activities of the real platform. */
-  async startWorker(replace: (activities: Platform['activities']) => Partial<Platform['activities']> = () => ({})): Promise<TestWorker> {
+  async startWorker(
+    replace: (activities: Platform['activities']) => Partial<Platform['activities']> = () => ({}),
+  ): Promise<TestWorker> {
     const localHost = await readLocalHost(this.env.EVERDICT_STATE_DIR);
     const { dataSource } = this.db;
     const { activities, outbox } = compose({
@@ -141,17 +152,9 @@ export class TestPlatform {
     return worker;
   }
 
-  /** Reasons of failed workflow tasks, but those that a signal which came while a workflow ended explains. */
-  async failedWorkflowTasks(): Promise<string[]> {
-    const failures: string[] = [];
-    for await (const { workflowId, runId } of this.client.workflow.list()) {
-      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      for (const { workflowTaskFailedEventAttributes: failed } of events ?? []) {
-        if (!failed || failed.cause === UNHANDLED_COMMAND) continue;
-        failures.push(`${workflowId}: cause ${failed.cause} ${failed.failure?.message ?? ''}`);
-      }
-    }
-    return failures;
+  /** Reasons of failed workflow tasks, but those that a signal or a termination in the midst of one explains. */
+  failedWorkflowTasks(): Promise<string[]> {
+    return failedWorkflowTasks(this.client.workflow);
   }
 
   /** Number of history events of a workflow's latest run. */
@@ -166,16 +169,4 @@ export class TestPlatform {
     await this.native.close();
     await this.db.drop();
   }
-}
-
-/** WorkflowTaskFailedCause of the API. */
-const UNHANDLED_COMMAND = 1;
-
-/** Waits for something to become true; what is awaited stands in the error. */
-export async function eventually<T>(what: string, read: () => Promise<T | undefined | false>, withinMs = 30_000): Promise<T> {
-  for (const deadline = performance.now() + withinMs; performance.now() < deadline; await sleep(25)) {
-    const value = await read();
-    if (value !== undefined && value !== false) return value;
-  }
-  throw new Error(`not within ${withinMs} ms: ${what}`);
 }

@@ -21,7 +21,7 @@ const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<Admission
 
 const MAX_SIGNALS = 500;
 const MAX_EVENTS = 1_000;
-const RECONCILE_EVERY = '20 seconds';
+const RECONCILE_EVERY_MS = 20_000;
 
 /**
  * The ledger of one pool: who holds a slot, who waits, who is next. It knows of the world only what messages say.
@@ -31,7 +31,7 @@ const RECONCILE_EVERY = '20 seconds';
  * A grant is a lease before anyone is told of it. A lease ends by its release, or once its holder is proven gone and
  * what it left in the cluster is removed.
  */
-export async function admissionWorkflow({ poolId, carried, again = [] }: AdmissionInput): Promise<void> {
+export async function admissionWorkflow({ poolId, carried, again = [], surveyAt }: AdmissionInput): Promise<void> {
   const inbox: AdmissionMessage[] = [];
   let signals = 0;
   let announced = 0;
@@ -46,6 +46,11 @@ export async function admissionWorkflow({ poolId, carried, again = [] }: Admissi
 
   let ledger = resumeLedger(carried ?? (await rebuildLedger({ poolId })));
   let limits = await readEnvelope({ poolId });
+  // Somebody opened a newer epoch: what this ledger grants is void.
+  const renewIfStale = async (): Promise<void> => {
+    if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
+  };
+  await renewIfStale();
   let deliveries = again;
   let isDirty = true;
   let isDue = false;
@@ -53,12 +58,19 @@ export async function admissionWorkflow({ poolId, carried, again = [] }: Admissi
     () => ({ ledger, kind: limits.kind }),
     ({ holder, seq }) => inbox.push({ acquire: [], release: [{ holder, seq }] }),
   );
+  const isIdle = () => ledger.leases.size + waitingCount(ledger) === 0;
+  // Carried along, or a busy pool would continue as new before it is ever due.
+  let nextSurveyAt = surveyAt ?? Date.now() + RECONCILE_EVERY_MS;
   inBackground(async () => {
     for (;;) {
-      await condition(() => ledger.leases.size + waitingCount(ledger) > 0);
-      await sleep(RECONCILE_EVERY);
+      if (isIdle()) {
+        await condition(() => !isIdle());
+        nextSurveyAt = Date.now() + RECONCILE_EVERY_MS;
+      }
+      await sleep(Math.max(1, nextSurveyAt - Date.now()));
+      nextSurveyAt = Date.now() + RECONCILE_EVERY_MS;
       isDue = true;
-      await reconciler.surveyNext();
+      inBackground(() => reconciler.surveyNext());
     }
   });
 
@@ -68,8 +80,7 @@ export async function admissionWorkflow({ poolId, carried, again = [] }: Admissi
       isDue = false;
       limits = await readEnvelope({ poolId });
       announced = Math.min(announced, limits.version);
-      // Somebody opened a newer epoch: what this ledger grants is void.
-      if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
+      await renewIfStale();
     }
     const received = receive(ledger, inbox.splice(0));
     const decision = admit(received.ledger, limits.envelope, Date.now());
@@ -84,7 +95,10 @@ export async function admissionWorkflow({ poolId, carried, again = [] }: Admissi
     }
   }
   await condition(allHandlersFinished);
-  await continueAsNew<typeof admissionWorkflow>(handOver(poolId, ledger, inbox, deliveries));
+  await continueAsNew<typeof admissionWorkflow>({
+    ...handOver(poolId, ledger, inbox, deliveries),
+    surveyAt: nextSurveyAt,
+  });
 }
 
 /** What arrived while the last decision was made is not lost: it goes along, applied. */

@@ -49,6 +49,7 @@ export async function caseWorkflow(input: CaseInput): Promise<CaseEnd> {
     return end;
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => withdraw(input, slot));
+    else end = 'errored';
     throw error;
   } finally {
     await CancellationScope.nonCancellable(() => slot.settleMessages());
@@ -114,6 +115,7 @@ async function waitForSlot({ runId }: CaseInput, slot: Slot): Promise<CaseEnd | 
     case 'granted':
       return undefined;
     case 'settled':
+      await slot.release();
       return 'settled';
     case 'expired': {
       const reason = `waited ${Math.round(awaited.waitedMs / 1_000)} s for a slot`;

@@ -53,6 +53,8 @@ export interface AdmissionInput {
   carried?: CarriedLedger;
   /** Grants to deliver once more. */
   again?: Delivery[];
+  /** When holders are looked at next, epoch ms. */
+  surveyAt?: number;
 }
 
 /** Cases in one partition. */

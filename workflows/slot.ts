@@ -1,4 +1,11 @@
-import { allHandlersFinished, condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  log,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
 import type { Grant, Release } from '../contracts/admission.js';
 import { type CaseInput, caseWorkflowId, DEFAULT_QUEUE_DEADLINE_SEC, slotsGranted } from './messages.js';
@@ -16,6 +23,8 @@ export class Slot {
   private held: Grant | undefined;
   private offered: Grant | undefined;
   private isWanting = false;
+  /** When the present wait began, epoch ms: a grant that could not be used does not begin a new one. */
+  private askedAt: number | undefined;
 
   constructor(private readonly input: CaseInput) {
     this.holder = caseWorkflowId(input.runId);
@@ -32,14 +41,23 @@ export class Slot {
     const mine = grants.filter(({ holder }) => holder === this.holder);
     const [newest] = mine.sort((one, other) => other.seq - one.seq);
     if (newest === undefined || newest.seq === this.held?.seq) return;
-    if (this.isWanting) this.offered = newest;
-    else await this.send([{ holder: this.holder, seq: newest.seq }]);
+    if (this.isWanting) {
+      this.offered = newest;
+      return;
+    }
+    try {
+      await CancellationScope.nonCancellable(() => this.send([{ holder: this.holder, seq: newest.seq }]));
+    } catch (error) {
+      // A failure here would fail the case. The ledger finds the lease by itself once the case has ended.
+      log.warn('a grant could not be given back', { seq: newest.seq, error });
+    }
   }
 
   /** Asks and waits, asking again now and then in case a message was lost. */
   async acquire(): Promise<Awaited> {
     const { class: workClass, demand, queueDeadlineSec = DEFAULT_QUEUE_DEADLINE_SEC } = this.input;
-    const askedAt = Date.now();
+    this.askedAt ??= Date.now();
+    const { askedAt } = this;
     const pace = new ReAsk();
     this.held = undefined;
     this.offered = undefined;
@@ -68,12 +86,13 @@ export class Slot {
   async release(): Promise<void> {
     const seq = this.held?.seq;
     this.held = undefined;
-    await this.send([{ holder: this.holder, ...(seq === undefined ? {} : { seq }) }]);
+    await this.send([seq === undefined ? { holder: this.holder, isGone: true } : { holder: this.holder, seq }]);
   }
 
-  /** The lease ended with its attempt. */
+  /** The lease ended with its attempt; what is asked for next is a new wait. */
   forget(): void {
     this.held = undefined;
+    this.askedAt = undefined;
   }
 
   /** Grants on their way back must have arrived before the case ends. */

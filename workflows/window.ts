@@ -4,6 +4,7 @@ import {
   condition,
   getExternalWorkflowHandle,
   isCancellation,
+  log,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -36,6 +37,8 @@ const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
 
 /** Part of the width that comes free before more is asked for. Pools have fewer slots than that leaves in flight. */
 const REFILL_SHARE = 4;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 /** What a window does, and what it is told meanwhile. Signals only note things; `pass` acts on them. */
 export class Window {
@@ -48,6 +51,8 @@ export class Window {
   private readonly pace = new ReAsk();
   private isAsking = false;
   private isDraining = false;
+  /** Tickets that expired are being settled: the list of runs is not to be read anew before that. */
+  private isGivingUp = false;
   private mustAskAll = false;
   private wasGranted = false;
   private reported: number;
@@ -113,7 +118,8 @@ export class Window {
 
   private isOver(): boolean {
     const hasMore = this.cases.remaining > 0 && !this.isLong();
-    return this.cases.inFlight === 0 && !hasMore && !this.isAsking && this.releases.size === 0;
+    const isIdle = !this.isAsking && !this.isGivingUp && this.releases.size === 0;
+    return this.cases.inFlight === 0 && !hasMore && isIdle;
   }
 
   private mustSend(): boolean {
@@ -150,7 +156,10 @@ export class Window {
 
   private async send(poolId: string, acquire: Ticket[], release: Release[]): Promise<void> {
     const { settled } = await requestAdmission({ poolId, acquire, release });
-    for (const holder of settled) this.cases.drop(holder);
+    for (const holder of settled) {
+      this.cases.drop(holder);
+      this.release({ holder });
+    }
   }
 
   private startGranted(): void {
@@ -162,8 +171,9 @@ export class Window {
 
   private release(release: Release): void {
     const poolId = this.poolOf.get(release.holder);
-    if (poolId === undefined) return;
-    this.releases.set(poolId, [...(this.releases.get(poolId) ?? []), release]);
+    // A run that is not listed had its outcome before: each pool of this window can tell whether the lease is its own.
+    const pools = poolId === undefined ? new Set(this.poolOf.values()) : [poolId];
+    for (const pool of pools) this.releases.set(pool, [...(this.releases.get(pool) ?? []), release]);
   }
 
   private start(input: CaseInput): void {
@@ -177,7 +187,8 @@ export class Window {
     try {
       const begun = await startChild(caseWorkflow, {
         ...caseStart(input, workflowInfo().taskTimeoutMs),
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        // The database says whether the run still needs one.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
       hasBegun = true;
       await begun.result();
@@ -192,8 +203,17 @@ export class Window {
   }
 
   private async repair({ runId, kind }: CaseInput, end?: Unplaced): Promise<void> {
-    await CancellationScope.nonCancellable(() => reclaimRun({ runId, kind, end }));
-    this.release({ holder: caseWorkflowId(runId) });
+    await CancellationScope.nonCancellable(async () => {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+        try {
+          return await reclaimRun({ runId, kind, end });
+        } catch (error) {
+          log.warn('a case could not be cleaned up after, it is tried again', { runId, error });
+          await sleep(pauseMs);
+        }
+      }
+    });
+    this.release({ holder: caseWorkflowId(runId), isGone: true });
   }
 
   private withdrawTickets(): void {
@@ -208,7 +228,12 @@ export class Window {
       if (this.wasGranted) this.pace.reset();
       else this.mustAskAll = this.cases.waiting > 0;
       this.wasGranted = false;
-      for (const late of this.cases.expire(Date.now())) await this.giveUp(late);
+      this.isGivingUp = true;
+      try {
+        for (const late of this.cases.expire(Date.now())) await this.giveUp(late);
+      } finally {
+        this.isGivingUp = false;
+      }
     }
   }
 

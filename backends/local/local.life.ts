@@ -25,14 +25,20 @@ interface Job {
 export class WrapperLife {
   private readonly since = performance.now();
   private wrapper: ProcessId | undefined;
+  /** Its processes went on after its directory was gone: they are who took it away. */
+  private ranWithoutDirectory = false;
 
   constructor(private readonly job: Job) {}
 
   async isRunning(): Promise<boolean> {
     const { name, paths, bootId, processes, started } = this.job;
+    if (!existsSync(paths.dir)) {
+      this.ranWithoutDirectory = (await processes.of(name, this.wrapper)).length > 0;
+      return false;
+    }
     if (!isOfBoot(paths, bootId)) return false;
     // Kept, as a job may delete the file.
-    this.wrapper ??= readWrapper(paths);
+    this.wrapper ??= readWrapper(paths, name);
     if (this.wrapper) return isAlive(this.wrapper);
     if (started && started.end === undefined) return true;
     // Ours may have ended because another worker's has claimed the directory, and is about to say who it is.
@@ -53,6 +59,7 @@ export class WrapperLife {
   end(): AllocationEvent {
     const { name, paths, bootId, started } = this.job;
     const failed = (failure: AttemptFailure): AllocationEvent => ({ kind: 'failed', failure });
+    if (this.ranWithoutDirectory) return { kind: 'silent', detail: 'the job took its own directory away' };
     if (!existsSync(paths.dir)) return failed(this.lost());
     if (!isOfBoot(paths, bootId)) {
       return failed({ code: 'NODE_LOST', message: `the host was restarted while ${name} ran` });

@@ -60,6 +60,10 @@ function readMarker(pid: number): string | undefined {
   return undefined;
 }
 
+/** The job's own word for its wrapper is taken only for a process that bears the attempt's marker, or is no more. */
+export const isWrapperOf = (claimed: ProcessId, name: string): boolean =>
+  claimed.pid > 1 && (!isAlive(claimed) || readMarker(claimed.pid) === name);
+
 /** A process this old has long replaced the image it was forked with, and gains no marker any more. */
 const SETTLED_TICKS = 500;
 /** Clock ticks of a second, the same on every Linux. */

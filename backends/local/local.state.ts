@@ -16,7 +16,7 @@ import {
 import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { hasCode } from './local.errors.js';
-import type { ProcessId } from './local.process.js';
+import { isWrapperOf, type ProcessId } from './local.process.js';
 
 /** Files and directories that are removed at once. */
 const SMALL_TREE = 200;
@@ -96,9 +96,10 @@ function makeDraft(draft: string): void {
 }
 
 /** The wrapper's process; absent until it has claimed its directory. */
-export function readWrapper(paths: JobPaths): ProcessId | undefined {
-  const [pid, startTime] = readText(paths.pid)?.trim().split(' ') ?? [];
-  return pid && startTime ? { pid: Number(pid), startTime } : undefined;
+export function readWrapper(paths: JobPaths, name: string): ProcessId | undefined {
+  const [pid, startTime] = /^(\d+) (\d+)$/.exec(readText(paths.pid)?.trim() ?? '')?.slice(1) ?? [];
+  const claimed = pid && startTime ? { pid: Number(pid), startTime } : undefined;
+  return claimed && isWrapperOf(claimed, name) ? claimed : undefined;
 }
 
 /** Whether the job belongs to this start of the machine. */

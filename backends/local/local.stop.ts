@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 50;
  * 3. After the grace: KILL, again and again, as a process may have forked meanwhile.
  */
 export async function killJob(paths: JobPaths, name: string, processes: ProcessTable, graceMs: number): Promise<void> {
-  const wrapper = readWrapper(paths);
+  const wrapper = readWrapper(paths, name);
   const killAt = performance.now() + graceMs;
   let groupToldAt = 0;
   if (wrapper && isAlive(wrapper)) {

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import { newId } from '../../../store/ids.js';
 import type { NewScorecard } from '../../../store/scorecard-insert.js';
 import { scorecardStart } from '../../../workflows/messages.js';
 import { aCase, aDataset, aHarness, aRuntime } from '../../builders.js';
-import { aWorld, type World } from '../../integration/store/world.js';
+import { aWorld, POOL, type World } from '../../integration/store/world.js';
 import { TestPlatform } from '../../temporal.js';
 
 export const MINUTE = 60_000;
@@ -40,6 +41,24 @@ export class Lab {
     const { id } = await this.world.scorecards.create(
       this.world.newScorecard(pk, { harnessPk: this.harnessPk, ...parts }),
     );
+    return id;
+  }
+
+  /** A run of its own. */
+  async submitRun(task: string): Promise<string> {
+    const { id } = await this.world.runs.create({
+      id: newId('run'),
+      workspaceId: 'default',
+      case: { own: aCase({ id: 'own', task }) },
+      harnessPk: this.harnessPk,
+      site: { poolId: POOL, version: '1.0.0' },
+      class: 'interactive',
+      demand: {},
+      infraRetries: 0,
+      params: {},
+      metadata: {},
+    });
+    await this.world.runs.markStarted(id);
     return id;
   }
 
@@ -81,6 +100,12 @@ export class Lab {
       most = Math.max(most, running);
     }
     return { starts, most };
+  }
+
+  /** Allocations that still hold a slot. */
+  async liveAttempts(): Promise<string[]> {
+    const found = await this.world.dataSource.query('SELECT allocation FROM attempts WHERE closed_at IS NULL');
+    return found.map(({ allocation }: { allocation: string }) => allocation);
   }
 
   async pause(ms: number): Promise<false> {

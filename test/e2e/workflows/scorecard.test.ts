@@ -1,17 +1,17 @@
 import { caseWorkflowId, windowWorkflowId } from '../../../workflows/messages.js';
-import { eventually } from '../../temporal.js';
+import { eventually, type TestWorker } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
 
 let lab: Lab;
+let worker: TestWorker;
 
 beforeAll(async () => {
   lab = await Lab.open();
-  await lab.platform.startWorker();
+  worker = await lab.platform.startWorker();
 }, 2 * MINUTE);
 afterAll(() => lab.close(), MINUTE);
 
 const eventsOf = (runId: string) => lab.platform.eventsOf(caseWorkflowId(runId));
-const openLeases = async () => (await lab.world.pools.rebuild('rt:default:here')).live;
 
 test(
   'a scorecard of short local cases runs to its end at 8 events a case',
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'never more jobs than slots, counted by the jobs themselves, and after a lower limit use only falls',
+  'never more jobs than slots run at once, counted by the jobs themselves',
   async () => {
     const id = await lab.submit(Array.from({ length: 24 }, () => lab.task('slots', 0.3)));
     await (await lab.start(id)).result();
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  'a terminated case is settled as PLATFORM_TERMINATED within a second and its job is gone',
+  'a terminated case is settled as PLATFORM_TERMINATED at once and its job is gone',
   async () => {
     const id = await lab.submit(['sleep 60', 'echo quick']);
     const root = await lab.start(id);
@@ -92,7 +92,7 @@ test(
     const run = await lab.world.runs.find('default', `${id}.0`);
     expect(run).toMatchObject({ outcome: 'errored', errorClass: 'infra', errorCode: 'PLATFORM_TERMINATED' });
     expect(await lab.world.scorecards.counts(id)).toMatchObject({ passed: 1, errored: 1 });
-    expect(await openLeases()).toEqual([]);
+    expect(await lab.liveAttempts()).toEqual([]);
   },
   MINUTE,
 );
@@ -128,7 +128,7 @@ test(
 
     expect(await lab.world.scorecards.counts(id)).toMatchObject({ settled: 10, passed: 1, cancelled: 9 });
     expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'cancelled' });
-    expect(await openLeases()).toEqual([]);
+    expect(await lab.liveAttempts()).toEqual([]);
   },
   MINUTE,
 );
@@ -145,6 +145,56 @@ test(
     expect(await lab.world.scorecards.counts(id)).toMatchObject({ cancelled: 6 });
   },
   MINUTE,
+);
+
+test(
+  'a scorecard that Temporal never heard of is started from the database, once',
+  async () => {
+    const id = await lab.submit(['echo hello']);
+    await worker.outbox.startScorecards();
+    await worker.outbox.startScorecards();
+    await eventually(
+      'it is done',
+      async () => (await lab.world.scorecards.find('default', id))?.status === 'completed',
+    );
+    expect(await lab.world.scorecards.unstarted(10)).toEqual([]);
+  },
+  MINUTE,
+);
+
+test(
+  'a cancel that Temporal did not hear of is made up for',
+  async () => {
+    const id = await lab.submit(['sleep 60']);
+    const root = await lab.start(id);
+    await eventually('it runs', async () => (await lab.world.attempts.read(`${id}.0`, 1))?.submittedAt);
+    await lab.world.scorecards.requestCancel(id);
+    await worker.outbox.sweep();
+    await root.result().catch(() => undefined);
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'cancelled' });
+  },
+  MINUTE,
+);
+
+test(
+  'a scorecard whose root is terminated ends with every run settled and nothing left',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 8 }, () => 'sleep 60'));
+    const root = await lab.start(id);
+    await eventually('cases run', async () => ((await lab.world.scorecards.counts(id))?.running ?? 0) >= 2);
+    await root.terminate('by a test');
+    await eventually(
+      'it is swept',
+      async () => {
+        await worker.outbox.sweep();
+        return (await lab.world.scorecards.find('default', id))?.status === 'completed';
+      },
+      60_000,
+    );
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ errored: 8, infraErrors: 8 });
+    expect(await lab.liveAttempts()).toEqual([]);
+  },
+  2 * MINUTE,
 );
 
 test('no workflow task failed in all of this', async () => {

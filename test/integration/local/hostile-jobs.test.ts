@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { ProcessTable } from '../../../backends/local/local.process.js';
 import { jobPaths, readWrapper } from '../../../backends/local/local.state.js';
 import { Rig, type RunSketch, type Worker } from './rig.js';
@@ -17,7 +18,7 @@ async function verdictOf(sketch: RunSketch): Promise<string> {
   const end = short.kind === 'running' ? await worker.dispatch(input) : short;
   if (end.kind === 'refused') throw new Error(`refused: ${end.refusal.reason}`);
   const name = (await rig.world.attempts.read(input.runId, 1))?.allocation ?? '';
-  const wrapper = readWrapper(jobPaths(rig.site.stateDir, name));
+  const wrapper = readWrapper(jobPaths(rig.site.stateDir, name), name);
   await worker.finish(input, end);
   expect(await new ProcessTable().of(name, wrapper)).toEqual([]);
   const view = await rig.world.runs.find('default', input.runId);
@@ -59,6 +60,8 @@ describe('a job that', () => {
       },
       'agent ABORTED',
     ],
+    ['takes its own directory away', { command: 'd=$(cd "$HOME/../.." && pwd); mv "$d" "$d.moved"; sleep 2' }, 'agent ABORTED'],
+    ['puts a pipe in place of its pid', { command: 'rm "$HOME/../pid"; mkfifo "$HOME/../pid"' }, 'passed'],
     ['empties its log', { command: 'echo noise >&2; echo only this >/dev/stderr' }, 'passed'],
     ['closes its streams', { command: 'exec >&- 2>&-; exit 0' }, 'passed'],
   ])('%s gets its own verdict, and leaves nothing', async (_title, sketch, want) => {
@@ -82,6 +85,15 @@ test('a job that stops its own wrapper is ended once it has outlived all its tim
 
   expect(await worker.dispatch(input)).toMatchObject({ kind: 'failed', failure: { code: 'TIMEOUT' } });
   expect(await rig.processesOf(input)).toEqual([]);
+});
+
+test('a process that a job only names is none of its own', async () => {
+  const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+  const command = `read -r stat </proc/${stranger.pid}/stat; set -- \${stat##*) }; echo "${stranger.pid} \${20}" >"$HOME/../pid"`;
+  expect(await verdictOf({ command })).toBe('passed');
+
+  expect(stranger.kill(0)).toBe(true);
+  stranger.kill('SIGKILL');
 });
 
 describe('what a job prints (E07, G67)', () => {

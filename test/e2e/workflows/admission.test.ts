@@ -1,0 +1,175 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { AdmissionMessage, Grant, Ticket } from '../../../contracts/admission.js';
+import {
+  admissionRequested,
+  admissionWorkflowId,
+  caseStart,
+  caseWorkflowId,
+  envelopeChanged,
+  TASK_QUEUES,
+} from '../../../workflows/messages.js';
+import { aTicket } from '../../builders.js';
+import { POOL } from '../../integration/store/world.js';
+import { eventually } from '../../temporal.js';
+import { Lab, MINUTE } from './lab.js';
+
+let lab: Lab;
+/** Every grant that was delivered, in order. */
+const delivered: Grant[] = [];
+
+beforeAll(async () => {
+  lab = await Lab.open();
+  await lab.platform.startWorker(({ control }) => ({
+    control: {
+      ...control,
+      deliverGrants: async (input) => {
+        const isOurs = input.grants.some(({ to }) => to.startsWith('nobody'));
+        if (isOurs) {
+          delivered.push(...input.grants);
+          return { gone: [] };
+        }
+        return control.deliverGrants(input);
+      },
+      // The tickets of these tests belong to no workflow.
+      findDeadHolders: async ({ leases }) =>
+        control.findDeadHolders({ leases: leases.filter(({ to }) => !to.startsWith('nobody')) }),
+    },
+  }));
+}, 2 * MINUTE);
+afterAll(() => lab.close(), MINUTE);
+
+const pool = admissionWorkflowId(POOL);
+const handle = (): WorkflowHandle => lab.platform.client.workflow.getHandle(pool);
+const send = (...messages: AdmissionMessage[]) =>
+  lab.platform.client.workflow.signalWithStart('admissionWorkflow', {
+    workflowId: pool,
+    taskQueue: TASK_QUEUES.control,
+    args: [{ poolId: POOL }],
+    signal: admissionRequested,
+    signalArgs: messages,
+  });
+const ticket = (holder: string): Ticket => aTicket({ holder, to: 'nobody' });
+const acquire = (...holders: string[]): AdmissionMessage => ({ acquire: holders.map(ticket), release: [] });
+/** Without a number: the holder is gone. */
+const release = (holder: string, seq?: number): AdmissionMessage => ({
+  acquire: [],
+  release: [seq === undefined ? { holder, isGone: true } : { holder, seq }],
+});
+const seqsOf = (holder: string) => delivered.filter((grant) => grant.holder === holder).map(({ seq }) => seq);
+
+test(
+  'T05 a holder that asks three times has one lease, a foreign or repeated release changes nothing',
+  async () => {
+    await send(acquire('case:a'), acquire('case:a'), acquire('case:a'));
+    await eventually('it is granted', async () => seqsOf('case:a').length >= 1);
+    const [seq = 0] = seqsOf('case:a');
+    await send(acquire('case:a'));
+    await eventually('it is granted again', async () => seqsOf('case:a').length >= 2);
+    expect(new Set(seqsOf('case:a'))).toEqual(new Set([seq]));
+
+    await send(release('case:b', seq), release('case:a', seq + 1_000));
+    await send(acquire('case:b', 'case:c', 'case:d', 'case:e'));
+    await eventually('the others are granted', async () => seqsOf('case:d').length === 1);
+    expect(seqsOf('case:e')).toEqual([]);
+
+    await send(release('case:a', seq));
+    await send(release('case:a', seq));
+    await eventually('the freed slot is used once', async () => seqsOf('case:e').length === 1);
+    await send(acquire('case:f'));
+    await send(...['case:b', 'case:c', 'case:d', 'case:e', 'case:f'].map((holder) => release(holder)));
+  },
+  MINUTE,
+);
+
+test(
+  'T03 200 acquires and 200 releases from parallel clients across continue-as-new lose nothing',
+  async () => {
+    const runs = new Set<string>();
+    const holders = Array.from({ length: 200 }, (_, i) => `case:t03-${i}`);
+    // Each message three times, as senders do that had no answer: 1,200 signals, across two limits of 500.
+    const sendAll = async (messages: AdmissionMessage[]): Promise<void> => {
+      const signals = messages.flatMap((message) => [message, message, message]);
+      for (let i = 0; i < signals.length; i += 30) await Promise.all(signals.slice(i, i + 30).map((one) => send(one)));
+      runs.add((await handle().describe()).runId);
+    };
+    await sendAll(holders.map((holder) => acquire(holder)));
+    const released = new Set<string>();
+    while (released.size < holders.length) {
+      const held = holders.filter((holder) => seqsOf(holder).length > 0 && !released.has(holder));
+      for (const holder of held) released.add(holder);
+      await sendAll(held.map((holder) => release(holder, seqsOf(holder)[0])));
+      await lab.pause(10);
+    }
+    for (const holder of holders) expect(new Set(seqsOf(holder)).size).toBe(1);
+    // Everything came back: a full envelope is free.
+    await send(acquire('case:u1', 'case:u2', 'case:u3', 'case:u4'));
+    await eventually('all slots are free', async () => seqsOf('case:u4').length === 1);
+    await send(...[1, 2, 3, 4].map((i) => release(`case:u${i}`)));
+    expect(runs.size).toBeGreaterThanOrEqual(3);
+  },
+  2 * MINUTE,
+);
+
+test(
+  'lower limits let use only fall, and higher ones admit at once',
+  async () => {
+    await send(acquire('case:v1', 'case:v2', 'case:v3', 'case:v4', 'case:v5', 'case:v6'));
+    await eventually('four are granted', async () => seqsOf('case:v4').length === 1);
+    await handle().signal(envelopeChanged, await lab.setSlots(2, '1.1.0'));
+    await send(release('case:v1'), release('case:v2'));
+    await lab.pause(500);
+    expect(seqsOf('case:v5')).toEqual([]);
+    await send(release('case:v3'));
+    await eventually('below the limit the next one starts', async () => seqsOf('case:v5').length === 1);
+    expect(seqsOf('case:v6')).toEqual([]);
+    await handle().signal(envelopeChanged, await lab.setSlots(4, '1.2.0'));
+    await eventually('a raised limit admits', async () => seqsOf('case:v6').length === 1);
+    await send(...[4, 5, 6].map((i) => release(`case:v${i}`)));
+  },
+  MINUTE,
+);
+
+test(
+  'a terminated ledger rebuilds itself and keeps the capacity',
+  async () => {
+    const id = await lab.submit(Array.from({ length: 30 }, () => lab.task('rebuild', 0.8)));
+    const root = await lab.start(id);
+    for (let i = 0; i < 3; i += 1) {
+      await eventually('jobs run', async () => lab.noted('rebuild').starts >= 4 + 6 * i);
+      await handle().terminate('by a test');
+    }
+    await root.result();
+    expect(await lab.world.scorecards.counts(id)).toMatchObject({ settled: 30, passed: 30 });
+    expect(lab.noted('rebuild')).toEqual({ starts: 30, most: 4 });
+    expect(await lab.liveAttempts()).toEqual([]);
+  },
+  2 * MINUTE,
+);
+
+test(
+  'T01 a single run terminated while it holds the only slot is cleaned up, and the next one is admitted',
+  async () => {
+    await handle().signal(envelopeChanged, await lab.setSlots(1, '1.3.0'));
+    const [first, second] = [await lab.submitRun(lab.task('t01', 60)), await lab.submitRun('echo next')];
+    const start = async (runId: string) => {
+      const input = { workspaceId: 'default', runId, caseId: runId, poolId: POOL, kind: 'local' as const };
+      const rest = { class: 'interactive' as const, demand: {}, infraRetries: 0, attempt: 1 };
+      return lab.platform.client.workflow.start('caseWorkflow', caseStart({ ...input, ...rest }, 10_000));
+    };
+    await start(first);
+    await eventually('it runs', async () => lab.noted('t01').starts === 1);
+    const waiting = await start(second);
+    await lab.platform.client.workflow.getHandle(caseWorkflowId(first)).terminate('by a test');
+    expect(await waiting.result()).toBe('passed');
+    expect(await lab.world.runs.guards(first)).toMatchObject({ outcome: 'errored' });
+    expect(await lab.liveAttempts()).toEqual([]);
+    await handle().signal(envelopeChanged, await lab.setSlots(4, '1.4.0'));
+  },
+  2 * MINUTE,
+);
+
+test('no workflow task failed in all of this', async () => {
+  const failed = await lab.platform.failedWorkflowTasks();
+  // More than 100 signals within one workflow task: the server cuts that task short, and repeats it.
+  expect(failed.filter((reason) => !/^admission:.* cause 17/.test(reason))).toEqual([]);
+});

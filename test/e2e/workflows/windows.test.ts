@@ -1,0 +1,97 @@
+import type { Grant } from '../../../contracts/admission.js';
+import { packPartition } from '../../../policy/partition.js';
+import { scorecardStart, slotsGranted, WINDOW_CASES } from '../../../workflows/messages.js';
+import { type Activities, TimeMachine } from '../../time-skipping.js';
+
+const MINUTE = 60_000;
+const TOTAL = 2 * WINDOW_CASES + 60;
+const POOL = 'rt:default:cluster';
+const SCORECARD = 'sc_33333333333333333333333333';
+
+let time: TimeMachine;
+
+beforeAll(async () => {
+  time = await TimeMachine.open();
+}, 2 * MINUTE);
+afterAll(() => time.close(), MINUTE);
+
+/** A pool that grants whatever is asked for, and counts what is asked for and not finished yet. */
+class Pool {
+  readonly settled = new Set<number>();
+  most = 0;
+  private readonly inFlight = new Set<string>();
+  private seq = 0;
+  private openLast: () => void = () => undefined;
+  /** A case of the last partition has begun. */
+  private readonly lastBegan = new Promise<void>((resolve) => {
+    this.openLast = resolve;
+  });
+
+  readonly activities: Partial<Activities> = {
+    planScorecard: async () => ({ total: TOTAL, slots: 10, isCancelRequested: false }),
+    listPartition: async ({ index }) => {
+      const last = Math.min(TOTAL, (index + 1) * WINDOW_CASES);
+      const ordinals = Array.from({ length: last - index * WINDOW_CASES }, (_, i) => index * WINDOW_CASES + i);
+      return packPartition(
+        ordinals.flatMap((ordinal) => (this.settled.has(ordinal) ? [] : [aRun(ordinal)])),
+        3_600,
+      );
+    },
+    requestAdmission: async ({ acquire }) => {
+      const [first] = acquire;
+      if (!first) return { settled: [] };
+      for (const { holder } of acquire) this.inFlight.add(holder);
+      this.most = Math.max(this.most, this.inFlight.size);
+      const grants = acquire.map(({ holder }): Grant => ({ holder, seq: this.nextSeq(), epoch: 1 }));
+      await time.client.getHandle(first.to).signal(slotsGranted, grants);
+      return { settled: [] };
+    },
+    dispatch: async ({ runId }) => {
+      if (ordinalOf(runId) >= 2 * WINDOW_CASES) this.openLast();
+      // One case of the first partition runs for as long as all the others take.
+      if (ordinalOf(runId) === 7) await this.lastBegan;
+      return { kind: 'record' };
+    },
+    finish: async ({ runId, holder }) => {
+      this.settled.add(ordinalOf(runId));
+      this.inFlight.delete(holder);
+      return { kind: 'settled', outcome: 'passed' };
+    },
+    completeScorecard: async () => this.settled.size === TOTAL,
+  };
+
+  private nextSeq(): number {
+    this.seq += 1;
+    return this.seq;
+  }
+}
+
+const ordinalOf = (runId: string): number => Number(runId.split('.')[1]);
+const aRun = (ordinal: number) => ({
+  runId: `${SCORECARD}.${ordinal}`,
+  caseId: `case-${ordinal}`,
+  poolId: POOL,
+  kind: 'nomad' as const,
+  class: 'batch' as const,
+  demand: {},
+  infraRetries: 0,
+  attempt: 1,
+  isCancelRequested: false,
+});
+
+test(
+  'over several windows, one slow case holds nothing up and no more than the budget is in flight',
+  async () => {
+    const pool = new Pool();
+    const start = scorecardStart({ workspaceId: 'default', scorecardId: SCORECARD, total: TOTAL }, 10_000);
+    const events = await time.serving(pool.activities, async () => {
+      const root = await time.client.start('scorecardWorkflow', start);
+      await root.result();
+      return (await root.fetchHistory()).events?.length ?? 0;
+    });
+    expect(pool.settled.size).toBe(TOTAL);
+    expect(pool.most).toBeLessThanOrEqual(20);
+    expect(events).toBeLessThan(200);
+  },
+  5 * MINUTE,
+);
