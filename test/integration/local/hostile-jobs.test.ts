@@ -60,7 +60,11 @@ describe('a job that', () => {
       },
       'agent ABORTED',
     ],
-    ['takes its own directory away', { command: 'd=$(cd "$HOME/../.." && pwd); mv "$d" "$d.moved"; sleep 2' }, 'agent ABORTED'],
+    [
+      'takes its own directory away',
+      { command: 'd=$(cd "$HOME/../.." && pwd); mv "$d" "$d.moved"; sleep 2' },
+      'agent ABORTED',
+    ],
     ['puts a pipe in place of its pid', { command: 'rm "$HOME/../pid"; mkfifo "$HOME/../pid"' }, 'passed'],
     ['empties its log', { command: 'echo noise >&2; echo only this >/dev/stderr' }, 'passed'],
     ['closes its streams', { command: 'exec >&- 2>&-; exit 0' }, 'passed'],
