@@ -24,6 +24,8 @@ export interface RunnerDeps {
   ended: Pick<EndedAttempts, 'keep'>;
   host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
   deployment: string;
+  /** Of this platform, for the record. */
+  version: string;
   /** Kept of each stream of an attempt. */
   logBytes: number;
 }
@@ -81,7 +83,8 @@ export class AttemptRunner {
     if (submitted === 'taken') {
       return this.ended(input, failed('NAME_TAKEN', `the cluster has a ${allocation.name} that is not ours`));
     }
-    if (!(await attempts.confirmSubmitted(input.runId, input.attempt, await backend.provenance(allocation)))) {
+    const provenance = { everdict: this.deps.version, ...(await backend.provenance(allocation)) };
+    if (!(await attempts.confirmSubmitted(input.runId, input.attempt, provenance))) {
       // Closed while it was being created: whoever closed it has looked already, and will not look again.
       await backend.stop(allocation);
       return { kind: 'refused', refusal: { reason: 'stale-grant' } };

@@ -33,8 +33,8 @@ export function unreachable(url: string, reason: string, cause?: unknown): CliEr
 }
 
 const NEXT_STEPS: Record<string, string> = {
-  NOT_FOUND: 'see what there is with `everdict runtime list`, `dataset list`, `harness list` or `scorecard list`',
-  RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `everdict runtime list` shows what is registered',
+  NOT_FOUND: 'see what there is with `npx everdict runtime list`, `dataset list`, `harness list` or `scorecard list`',
+  RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
   FORBIDDEN: 'the platform answers only on its own host until access control is set up: use its loopback address',
 };
@@ -43,7 +43,9 @@ const NEXT_STEPS: Record<string, string> = {
 export function refused(status: number, problem: Problem): CliError {
   const isPlatformTrouble = status >= 500 && status !== 501;
   const detail = problem.detail ?? problem.title ?? `the platform answered ${status}`;
-  const nextStep = isPlatformTrouble ? 'try again; `everdict dev` names its log files' : NEXT_STEPS[problem.code ?? ''];
+  const nextStep = isPlatformTrouble
+    ? 'try again; `npx everdict dev` names its log files'
+    : NEXT_STEPS[problem.code ?? ''];
   return new CliError(isPlatformTrouble ? EXIT.unreachable : EXIT.refused, detail, nextStep, problem);
 }
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { type CliEnv, readCliEnv } from '../config/cli-env.js';
+import { VERSION } from '../config/version.js';
 import { EXIT } from './exit-codes.js';
 import { messageOf } from './foreign-errors.js';
 import { runCommandLine } from './program.js';
@@ -38,10 +37,6 @@ const terminalOf = (env: CliEnv): Terminal => ({
   },
 });
 
-const Package = z.object({ version: z.string() });
-const readVersion = (): string =>
-  Package.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version;
-
 const words = process.argv.slice(2);
 
 // A reader that has seen enough, such as `head`, is no failure. What `dev` started it still has to stop.
@@ -51,7 +46,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 
 try {
   // Not an option of the program, since `dataset add` has one of that name.
-  if (words.length === 1 && words[0] === '--version') process.stdout.write(`${readVersion()}\n`);
+  if (words.length === 1 && words[0] === '--version') process.stdout.write(`${VERSION}\n`);
   else await runCommandLine(words, terminalOf(readCliEnv()));
 } catch (error) {
   process.stderr.write(`error: ${messageOf(error)}\n`);

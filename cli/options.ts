@@ -12,11 +12,12 @@ export function collectPair(value: string, earlier: Record<string, string> = {})
 }
 
 export const wholeNumber =
-  (min: number) =>
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && Number.isSafeInteger(value)) return value;
-    throw new InvalidArgumentError(`it is a whole number, at least ${min}.`);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`it is a whole number, ${range}.`);
   };
 
 function httpUrl(text: string): string {

@@ -170,7 +170,7 @@ describe('scorecard run', () => {
       cases: { ids: ['a/b', 'c'], tags: ['text'], limit: 5 },
     });
     expect(asked[0]?.headers['idempotency-key']).toBe('k');
-    expect(out).toBe('sc_1 submitted: 2 cases\nnext: everdict scorecard watch sc_1\n');
+    expect(out).toBe('sc_1 submitted: 2 cases\nnext: npx everdict scorecard watch sc_1\n');
   });
 
   test('waits, reports, and ends with the verdict', async () => {

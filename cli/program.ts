@@ -11,11 +11,11 @@ import type { Terminal } from './session.js';
 
 const EXAMPLES = `
 A first scorecard:
-  everdict dev                                       # in another terminal
-  everdict runtime add examples/runtimes/local.json
-  everdict dataset add examples/datasets/shell-tasks.jsonl
-  everdict harness add examples/harnesses/solver.json
-  everdict scorecard run --dataset shell-tasks --harness solver --runtime desk`;
+  npx everdict dev                                       # in another terminal
+  npx everdict runtime add examples/runtimes/local.json
+  npx everdict dataset add examples/datasets/shell-tasks.jsonl
+  npx everdict harness add examples/harnesses/solver.json
+  npx everdict scorecard run --dataset shell-tasks --harness solver --runtime desk`;
 
 export function buildProgram(terminal: Terminal): Command {
   const program = new Command('everdict')

@@ -46,7 +46,7 @@ describe('the report', () => {
     const notPassed = Array.from({ length: 20 }, (_, at) => aRun({ id: `sc_1.${at}` }));
     const text = report({ scorecard: aScorecard({ counts: { failed: 500 } }), notPassed, url, columns: 120 });
     expect(text).toContain('not passed (500)');
-    expect(text).toContain('… and 480 more: everdict scorecard cases sc_1 --not-passed');
+    expect(text).toContain('… and 480 more: npx everdict scorecard cases sc_1 --not-passed');
   });
 
   test('lets no text of a job reach the terminal as an escape sequence', () => {

@@ -90,20 +90,20 @@ export function report({ scorecard, notPassed, url, columns }: ReportInput): str
   const shown = notPassed.slice(0, SHOWN_CASES);
   if (shown.length > 0) lines.push(`not passed (${missing}):\n${runTable(shown, columns)}`);
   if (missing > shown.length && shown.length > 0) {
-    lines.push(`… and ${missing - shown.length} more: everdict scorecard cases ${id} --not-passed\n`);
+    lines.push(`… and ${missing - shown.length} more: npx everdict scorecard cases ${id} --not-passed\n`);
   }
   lines.push(links(id, shown[0], url));
   return lines.join('\n');
 }
 
 function links(id: string, example: RunReply | undefined, url: string): string {
-  const steps = [[`everdict scorecard cases ${id}`, 'every case and its outcome']];
+  const steps = [[`npx everdict scorecard cases ${id}`, 'every case and its outcome']];
   if (example) {
     steps.push([
-      `everdict run show ${example.id}`,
+      `npx everdict run show ${example.id}`,
       `one run: scorecard, dot, number (${cut(plain(example.caseId), 30)})`,
     ]);
-    steps.push([`everdict run logs ${example.id}`, 'what it printed']);
+    steps.push([`npx everdict run logs ${example.id}`, 'what it printed']);
   }
   steps.push([`${url}/docs`, 'the HTTP API']);
   const width = Math.max(...steps.map(([step]) => step?.length ?? 0));

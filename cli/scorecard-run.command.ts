@@ -57,7 +57,7 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
 async function run(session: Session, options: RunOptions): Promise<void> {
   const { reply, raw } = await submit(session, options);
   if (!options.wait) {
-    const watch = `everdict scorecard watch ${reply.id}`;
+    const watch = `npx everdict scorecard watch ${reply.id}`;
     session.answer(raw, () => `${reply.id} submitted: ${reply.cases} cases\nnext: ${watch}\n`);
     return;
   }

@@ -41,7 +41,7 @@ function addShow(group: Command, terminal: Terminal): void {
       const { reply, raw } = await readScorecard(session, id);
       session.answer(raw, () => {
         const head = `${headline(reply)}: ${reply.status}\n${stateLine(reply)}\n\n`;
-        return `${head}${rateTable(reply, session.columns)}\neverdict scorecard cases ${id}   every case\n`;
+        return `${head}${rateTable(reply, session.columns)}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });
 }
@@ -78,7 +78,7 @@ function casesText(
   isMerged?: boolean,
 ): string {
   const more = isMerged && listing.next !== null ? 'more: the same command with a higher --limit\n' : moreOf(listing);
-  return `${runTable(listing.items, columns)}${more}\neverdict run show ${id}.<run>   one of them\n`;
+  return `${runTable(listing.items, columns)}${more}\nnpx everdict run show ${id}.<run>   one of them\n`;
 }
 
 function addCancel(group: Command, terminal: Terminal): void {
@@ -88,7 +88,7 @@ function addCancel(group: Command, terminal: Terminal): void {
     .action(async (id: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await session.client.post(pathOf(id, '/cancel'), ScorecardReply);
-      session.answer(raw, () => `${id} is ${reply.status}\nnext: everdict scorecard watch ${id}\n`);
+      session.answer(raw, () => `${id} is ${reply.status}\nnext: npx everdict scorecard watch ${id}\n`);
     });
 }
 

@@ -61,7 +61,7 @@ describe('waiting for a scorecard', () => {
     expect(outcome).toMatchObject({
       exitCode: 130,
       message: 'stopped waiting; scorecard sc_1 goes on',
-      nextStep: 'everdict scorecard watch sc_1, or everdict scorecard cancel sc_1',
+      nextStep: 'npx everdict scorecard watch sc_1, or npx everdict scorecard cancel sc_1',
     });
   });
 });

@@ -44,7 +44,7 @@ const interrupted = (id: string): CliError =>
   new CliError(
     EXIT.interrupted,
     `stopped waiting; scorecard ${id} goes on`,
-    `everdict scorecard watch ${id}, or everdict scorecard cancel ${id}`,
+    `npx everdict scorecard watch ${id}, or npx everdict scorecard cancel ${id}`,
   );
 
 /** Time without an answer while waiting. */

@@ -16,6 +16,7 @@ import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
+import { VERSION } from '../config/version.js';
 import { AttemptStore } from '../store/attempt.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { LogStore } from '../store/log.store.js';
@@ -61,6 +62,7 @@ export function compose({ env, dataSource, client, log, localHost }: Parts) {
     host,
     logs: new LogStore(dataSource),
     deployment: env.EVERDICT_DEPLOYMENT,
+    version: VERSION,
     logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
   });
   const finisher = new AttemptFinisher({

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { VERSION } from '../../config/version.js';
 import { openApiDocument } from './document.js';
-
-/** Version of the API's description; routes carry none. */
-const API_VERSION = '0.1.0';
 
 @Injectable()
 export class ApiDescription {
@@ -12,7 +10,7 @@ export class ApiDescription {
   constructor(private readonly discovery: DiscoveryService) {}
 
   document(): Record<string, unknown> {
-    this.made ??= openApiDocument(this.controllers(), API_VERSION);
+    this.made ??= openApiDocument(this.controllers(), VERSION);
     return this.made;
   }
 

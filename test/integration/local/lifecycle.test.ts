@@ -31,7 +31,7 @@ describe('an attempt', () => {
     const attempt = await rig.world.attempts.read(input.runId, 1);
     expect(attempt).toMatchObject({
       end: { kind: 'record' },
-      provenance: { enforced: { cpu: false, memoryMb: false } },
+      provenance: { everdict: '1.2.3', enforced: { cpu: false, memoryMb: false } },
     });
     expect(attempt?.submittedAt).toBeDefined();
     expect(attempt?.closedAt).toBeDefined();

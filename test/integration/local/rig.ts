@@ -109,6 +109,7 @@ export class Rig {
       logs,
       host: guard,
       deployment: 'test',
+      version: '1.2.3',
       logBytes,
     });
     const finisher = new AttemptFinisher({
