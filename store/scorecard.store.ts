@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
-import type { Demand, WorkClass } from '../contracts/admission.js';
+import type { WorkClass } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Counts, Rates, ScorecardView } from '../contracts/scorecard.js';
+import type { OpenRun } from '../policy/partition.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey } from './idempotency.store.js';
 import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
@@ -23,22 +24,6 @@ export interface ScorecardPlan {
   isCancelRequested: boolean;
 }
 
-/** A run without outcome, as a window starts it. */
-export interface PartitionRun {
-  runId: string;
-  caseId: string;
-  poolId: string;
-  kind: RuntimeKind;
-  class: WorkClass;
-  demand: Demand;
-  infraRetries: number;
-  /** The attempt to go on with: the open one, or the next. */
-  attempt: number;
-  /** Lease of the open attempt; absent: none is open. */
-  openSeq?: number;
-  isCancelRequested: boolean;
-}
-
 interface PartitionRow {
   id: string;
   case_id: string;
@@ -53,7 +38,7 @@ interface PartitionRow {
   is_cancel_requested: boolean;
 }
 
-const toPartitionRun = (stored: PartitionRow): PartitionRun => ({
+const toOpenRun = (stored: PartitionRow): OpenRun => ({
   runId: stored.id,
   caseId: stored.case_id,
   poolId: stored.pool_id,
@@ -173,7 +158,7 @@ export class ScorecardStore {
   }
 
   /** Runs without outcome whose ordinal is in `from` to `to - 1`. */
-  async partition(id: string, from: number, to: number): Promise<PartitionRun[]> {
+  async partition(id: string, from: number, to: number): Promise<OpenRun[]> {
     const found = await rows<PartitionRow>(
       this.dataSource,
       `SELECT r.id, r.case_id, r.pool_id, p.kind, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
@@ -184,6 +169,6 @@ export class ScorecardStore {
        WHERE r.scorecard_id = $1 AND r.ordinal >= $2 AND r.ordinal < $3 AND r.outcome IS NULL ORDER BY r.ordinal`,
       [id, from, to],
     );
-    return found.map(toPartitionRun);
+    return found.map(toOpenRun);
   }
 }
