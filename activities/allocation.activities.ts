@@ -15,6 +15,7 @@ import type {
 import type { AttemptFinisher, Patience } from './attempt-finisher.js';
 import type { AttemptRunner, Progress } from './attempt-runner.js';
 import { isCancelRequested, withHeartbeat } from './heartbeat.js';
+import { withTimeLimit } from './time-limit.js';
 
 interface Deps {
   runner: Pick<AttemptRunner, 'run' | 'resume' | 'abandon'>;
@@ -58,8 +59,9 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
      */
     async tryShort(input: AttemptInput): Promise<ShortResult> {
       const { cancellationSignal } = Context.current();
-      const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(SHORT_MS)]);
-      const end = await runner.run(input, signal, newProgress(Date.now()));
+      const end = await withTimeLimit(cancellationSignal, SHORT_MS, (signal) =>
+        runner.run(input, signal, newProgress(Date.now())),
+      );
       if (end) return end;
       if (isCancelRequested(cancellationSignal)) return runner.abandon(input);
       if (cancellationSignal.aborted) throw handedOver();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AllocationRef, LogStream } from '../backends/backend.js';
+import type { AllocationRef, Backend, LogStream, Watch } from '../backends/backend.js';
 import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import { type JobSettings, longestLifeMs } from '../policy/job-payload.js';
@@ -14,6 +14,7 @@ import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
 import { LogKeeper } from './log-keeper.js';
+import { withTimeLimit } from './time-limit.js';
 
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
@@ -68,6 +69,8 @@ export class AttemptRunner {
     const { attempt } = opened;
     if ((await host.standing(input.kind, attempt.hostId)) === 'replaced') return this.ended(input, replaced(attempt));
     if (attempt.end) return attempt.end;
+    // Sooner than the cancel of the workflow arrives, which takes a heartbeat.
+    if (opened.kind === 'adopted' && opened.isCancelRequested) return this.abandon(input);
 
     const run = await jobs.load(input.runId);
     if (performance.now() - begun > STALLED_MS && (await attempts.read(input.runId, input.attempt))?.closedAt) {
@@ -134,19 +137,34 @@ export class AttemptRunner {
     });
   }
 
+  /** To the end, but not for ever: a job that stopped its own wrapper has no timer of its own any more. */
   private async follow(
     attempt: Attempt,
     run: RunJob,
-    { from, signal }: { from: Offsets; signal: AbortSignal },
+    { from, signal }: Watch,
+    progress: Progress,
+  ): Promise<AttemptEnd | undefined> {
+    const backend = this.deps.backends.forRuntime(run.runtime);
+    const limitMs = longestLifeMs(run.case, this.deps.settings.timers);
+    const startedAt = attempt.submittedAt ?? Date.now();
+    const end = await withTimeLimit(signal, startedAt + limitMs - Date.now(), (limited) =>
+      this.followWhile(attempt, backend, { from, signal: limited }, progress),
+    );
+    if (end || signal.aborted) return end;
+    await backend.stop(refOf(attempt));
+    const sinceSec = Math.round((Date.now() - startedAt) / 1_000);
+    const message = `had no result ${sinceSec} s after it was started: its own timers, ${limitMs / 1_000} s in all, did not end it`;
+    return this.ended(attempt, failed('TIMEOUT', message));
+  }
+
+  private async followWhile(
+    attempt: Attempt,
+    backend: Backend,
+    watch: Watch,
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
-    const { logs, attempts, ended, logBytes, settings } = this.deps;
-    const backend = this.deps.backends.forRuntime(run.runtime);
-    const limitMs = longestLifeMs(run.case, settings.timers);
-    const startedAt = attempt.submittedAt ?? Date.now();
-    const deadline = AbortSignal.timeout(Math.max(0, startedAt + limitMs - Date.now()));
-    const watch = { from, signal: AbortSignal.any([signal, deadline]) };
+    const { logs, attempts, ended, logBytes } = this.deps;
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
     try {
       for await (const event of backend.watch(refOf(attempt), watch)) {
@@ -166,11 +184,7 @@ export class AttemptRunner {
     } finally {
       await keeper.flush();
     }
-    if (signal.aborted) return undefined;
-    await backend.stop(refOf(attempt));
-    const sinceSec = Math.round((Date.now() - startedAt) / 1_000);
-    const message = `had no result ${sinceSec} s after it was started: its own timers, ${limitMs / 1_000} s in all, did not end it`;
-    return this.ended(attempt, failed('TIMEOUT', message));
+    return undefined;
   }
 
   private async ended({ runId, attempt }: CollectInput, end: AttemptEnd): Promise<AttemptEnd> {

@@ -10,7 +10,10 @@ import { affected, row, rows } from './sql.js';
 import { storableJson, storableText } from './storable.js';
 import { VERDICT_COLUMNS, verdictParams } from './verdict-columns.js';
 
-export type Opening = { kind: 'opened' | 'adopted'; attempt: Attempt } | { kind: 'refused'; refusal: FenceRefusal };
+export type Opening =
+  | { kind: 'opened'; attempt: Attempt }
+  | { kind: 'adopted'; attempt: Attempt; isCancelRequested: boolean }
+  | { kind: 'refused'; refusal: FenceRefusal };
 
 export class AttemptStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -24,7 +27,7 @@ export class AttemptStore {
     if (!('reason' in opened)) return { kind: 'opened', attempt: toAttempt(opened) };
     const standing = await standingOf(this.dataSource, opening, opened);
     if ('reason' in standing) return { kind: 'refused', refusal: standing };
-    return { kind: 'adopted', attempt: toAttempt(standing) };
+    return { kind: 'adopted', attempt: toAttempt(standing.attempt), isCancelRequested: standing.isCancelRequested };
   }
 
   /**

@@ -87,6 +87,12 @@ async function openRun(db: Queryable, { runId, attempt, poolId, ...lease }: Atte
   return opened;
 }
 
+/** An attempt to go on with. */
+interface Standing {
+  attempt: AttemptRow;
+  isCancelRequested: boolean;
+}
+
 interface RunRow {
   outcome: string | null;
   settled_attempt: number | null;
@@ -104,7 +110,7 @@ export async function standingOf(
   dataSource: DataSource,
   { runId, attempt, holder }: AttemptOpening,
   refusal: FenceRefusal,
-): Promise<AttemptRow | FenceRefusal> {
+): Promise<Standing | FenceRefusal> {
   const run = await row<RunRow>(
     dataSource,
     `SELECT outcome, settled_attempt, open_attempt, cancel_requested_at IS NOT NULL AS is_cancel_requested,
@@ -116,7 +122,8 @@ export async function standingOf(
   if (run.outcome !== null) {
     const unclosed =
       run.settled_attempt === attempt ? await unclosedOf(dataSource, { runId, attempt, holder }) : undefined;
-    return unclosed ?? { reason: run.outcome === 'cancelled' ? 'cancelled' : 'settled' };
+    if (unclosed) return { attempt: unclosed, isCancelRequested: false };
+    return { reason: run.outcome === 'cancelled' ? 'cancelled' : 'settled' };
   }
   if (run.open_attempt !== null && run.open_attempt !== attempt) {
     return { reason: 'renumber', attempt: run.open_attempt, isOpen: true };
@@ -127,7 +134,7 @@ export async function standingOf(
       `SELECT ${ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND attempt = $2 AND holder = $3`,
       [runId, attempt, holder],
     );
-    return open ?? STALE;
+    return open ? { attempt: open, isCancelRequested: run.is_cancel_requested } : STALE;
   }
   if (run.is_cancel_requested) return { reason: 'cancelled' };
   if (run.last_attempt !== null && run.last_attempt >= attempt) {
