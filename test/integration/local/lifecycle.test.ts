@@ -47,6 +47,17 @@ describe('an attempt', () => {
     });
   });
 
+  test('that settled its run and was not closed yet is finished by the next try', async () => {
+    const input = await rig.run({ command: 'true' });
+    expect(await (await rig.worker()).tryShort(input)).toEqual({ kind: 'record' });
+    await rig.world.attempts.settle(input.runId, 1, { outcome: 'passed', scores: [] });
+
+    const next = await rig.worker();
+    expect((await next.runToEnd(input)).finished).toEqual({ kind: 'settled', outcome: 'passed' });
+    expect((await rig.world.attempts.read(input.runId, 1))?.closedAt).toBeDefined();
+    expect(await rig.processesOf(input)).toEqual([]);
+  });
+
   test('that takes longer than a local try is left alone by it, and gone on with by any worker', async () => {
     const [starts, gate] = [fileOf('long-starts'), fileOf('long-gate')];
     const input = await rig.run({
