@@ -7,6 +7,8 @@ import path from 'node:path';
  * Jest loads this file outside its module system, so it can import nothing of ours.
  */
 export default function setup(): void {
+  // Once for all projects of a run: another directory would hide what the first one says is running.
+  if (process.env.EVERDICT_TEST_DIR) return;
   const dir = mkdtempSync(path.join(tmpdir(), 'everdict-test-'));
   process.env.EVERDICT_TEST_DIR = dir;
   // Jest skips the teardown when it is interrupted.
