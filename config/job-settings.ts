@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { JobSettings } from '../policy/job-payload.js';
 import type { Env } from './env.js';
+import { PACKAGE_ROOT } from './package-root.js';
 
 /** Beside the sources; the build leaves it there. */
-const ROOT = import.meta.url.endsWith('.ts') ? '..' : '../..';
-const WRAPPER = fileURLToPath(new URL(`${ROOT}/wrapper/wrapper.sh`, import.meta.url));
+const WRAPPER = fileURLToPath(new URL('wrapper/wrapper.sh', PACKAGE_ROOT));
 
 /** What every job of this deployment is given alike. */
 export const jobSettings = (env: Env): JobSettings => ({

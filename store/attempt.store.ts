@@ -40,14 +40,6 @@ export class AttemptStore {
     return (await affected(this.dataSource, sql, [runId, attempt, storableJson(provenance)])) > 0;
   }
 
-  async recordProvenance(runId: string, attempt: number, provenance: Record<string, unknown>): Promise<void> {
-    await rows(
-      this.dataSource,
-      'UPDATE attempts SET provenance = provenance || $3::jsonb WHERE run_id = $1 AND attempt = $2',
-      [runId, attempt, storableJson(provenance)],
-    );
-  }
-
   /** Stores how it ended. The first end stands, except that a record replaces an end without one. */
   async recordEnd(runId: string, attempt: number, end: AttemptEnd, record?: JobRecord): Promise<void> {
     const failure = end.kind === 'failed' ? end.failure : undefined;
