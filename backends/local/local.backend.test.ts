@@ -135,6 +135,22 @@ describe('a local job', () => {
     expect(await site.processesOf(allocation)).toEqual([]);
   });
 
+  test.each(['boot', 'stdout'])('that takes its %s away is not taken for one that its host lost', async (file) => {
+    const worker = await site.worker();
+    const allocation = site.allocation();
+    const ready = join(site.stateDir, `ready-without-${file}`);
+    await worker.submit(aLocalJob(`touch ${ready}; sleep 60`), allocation);
+    await untilExists(ready);
+    const wrapper = readWrapper(jobPaths(site.stateDir, allocation.name), allocation.name);
+    const watched = watchToEnd(worker, allocation);
+    await rm(join(site.stateDir, 'jobs', allocation.name, file), { recursive: true });
+    const later = watchToEnd(await site.worker(), allocation);
+    process.kill(-Number(wrapper?.pid), 'SIGKILL');
+
+    expect([(await watched).last, (await later).last]).toMatchObject([{ kind: 'silent' }, { kind: 'silent' }]);
+    await worker.stop(allocation);
+  });
+
   test('ends as NODE_LOST when the machine was restarted, unless its record was written before', async () => {
     const before = await site.worker();
     const [running, finished] = [site.allocation(), site.allocation()];

@@ -8,7 +8,7 @@ import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
 import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
 import { type StartedWrapper, WrapperStarter } from './local.starter.js';
-import { createJobDir, emptyTrash, isOfBoot, jobPaths, removeJobDir } from './local.state.js';
+import { createJobDir, emptyTrash, isOfEarlierBoot, jobPaths, removeJobDir } from './local.state.js';
 import { killJob } from './local.stop.js';
 
 export interface LocalOptions {
@@ -40,8 +40,7 @@ export class LocalBackend implements Backend {
     const paths = jobPaths(stateDir, allocation.name);
     try {
       if (!existsSync(paths.dir) && allocation.submittedAt !== undefined) return 'lost';
-      if (existsSync(paths.boot) && !existsSync(paths.claim) && !isOfBoot(paths, host.bootId))
-        await removeJobDir(paths);
+      if (!existsSync(paths.claim) && isOfEarlierBoot(paths, host.bootId)) await removeJobDir(paths);
       const made = createJobDir(paths, job.payload, host.bootId);
       // The claim is made by the wrapper, once: starting another one where none is seen yet cannot start the job twice.
       if (!existsSync(paths.claim)) {

@@ -32,7 +32,8 @@ export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent
     yield* followStreams(follow, stdout, stderr);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
-    yield { kind: 'failed', failure: follow.life.lost() };
+    await follow.life.lookWithoutDirectory();
+    yield follow.life.end();
   } finally {
     for (const tail of tails) tail.close();
   }

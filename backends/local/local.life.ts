@@ -4,7 +4,7 @@ import type { AllocationEvent } from '../backend.js';
 import { pause } from './local.pause.js';
 import { isAlive, type ProcessId, type ProcessTable } from './local.process.js';
 import type { StartedWrapper } from './local.starter.js';
-import { isOfBoot, type JobPaths, readWrapper } from './local.state.js';
+import { isOfEarlierBoot, type JobPaths, readWrapper } from './local.state.js';
 
 /** How long a wrapper that another worker started may take to claim its directory and say who it is. */
 const CLAIM_WAIT_MS = 5_000;
@@ -33,10 +33,10 @@ export class WrapperLife {
   async isRunning(): Promise<boolean> {
     const { name, paths, bootId, processes, started } = this.job;
     if (!existsSync(paths.dir)) {
-      this.ranWithoutDirectory = (await processes.of(name, this.wrapper)).length > 0;
+      await this.lookWithoutDirectory();
       return false;
     }
-    if (!isOfBoot(paths, bootId)) return false;
+    if (isOfEarlierBoot(paths, bootId)) return false;
     // Kept, as a job may delete the file.
     this.wrapper ??= readWrapper(paths, name);
     if (this.wrapper) return isAlive(this.wrapper);
@@ -55,13 +55,21 @@ export class WrapperLife {
     }
   }
 
+  /** To be called when files of the job are gone, before `end`. */
+  async lookWithoutDirectory(): Promise<void> {
+    const { name, processes } = this.job;
+    this.ranWithoutDirectory = (await processes.of(name, this.wrapper)).length > 0;
+  }
+
   /** What an end without a record means. */
   end(): AllocationEvent {
     const { name, paths, bootId, started } = this.job;
     const failed = (failure: AttemptFailure): AllocationEvent => ({ kind: 'failed', failure });
-    if (this.ranWithoutDirectory) return { kind: 'silent', detail: 'the job took its own directory away' };
-    if (!existsSync(paths.dir)) return failed(this.lost());
-    if (!isOfBoot(paths, bootId)) {
+    if (this.ranWithoutDirectory) return { kind: 'silent', detail: 'the job took its own files away' };
+    if (!existsSync(paths.dir)) {
+      return failed({ code: 'ALLOCATION_LOST', message: `the state directory of ${name} is gone` });
+    }
+    if (isOfEarlierBoot(paths, bootId)) {
       return failed({ code: 'NODE_LOST', message: `the host was restarted while ${name} ran` });
     }
     const isOwn = !this.wrapper || this.wrapper.pid === started?.pid;
@@ -70,9 +78,5 @@ export class WrapperLife {
       return failed({ code: 'PLATFORM_ERROR', message: `the wrapper of ${name} ${how} before it started anything` });
     }
     return { kind: 'silent', detail: `the job's wrapper ${how}` };
-  }
-
-  lost(): AttemptFailure {
-    return { code: 'ALLOCATION_LOST', message: `the state directory of ${this.job.name} is gone` };
   }
 }

@@ -102,8 +102,9 @@ export function readWrapper(paths: JobPaths, name: string): ProcessId | undefine
   return claimed && isWrapperOf(claimed, name) ? claimed : undefined;
 }
 
-/** Whether the job belongs to this start of the machine. */
-export const isOfBoot = (paths: JobPaths, bootId: string): boolean => readText(paths.boot) === bootId;
+/** Whether the machine was restarted since the job began. A job may delete the file, which is no evidence of that. */
+export const isOfEarlierBoot = (paths: JobPaths, bootId: string): boolean =>
+  (readText(paths.boot) ?? bootId) !== bootId;
 
 /**
  * Takes the job's directory away. It is gone once it is moved: files that we may not delete, such as those a container
