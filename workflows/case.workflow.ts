@@ -12,15 +12,16 @@ import type { FenceRefusal } from '../contracts/attempt.js';
 import type { Outcome } from '../contracts/run.js';
 import { finishAttempt, place } from './attempt-calls.js';
 import { type CaseInput, type CasePhase, casePhase, SEARCH_ATTRIBUTES } from './messages.js';
+import { Pace } from './pace.js';
 import { CONTROL } from './proxies.js';
 import { Slot } from './slot.js';
 
 const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
 
 /** Between an attempt that the workspace's quota forbade and the next request for a slot. */
-const QUOTA_WAIT = { firstMs: 5_000, longestMs: 60_000 };
+const quotaPace = (): Pace => new Pace(5_000, 60_000);
 /** The same for a grant of a replaced ledger: asking again usually helps at once. */
-const STALE_WAIT = { firstMs: 100, longestMs: 30_000 };
+const stalePace = (): Pace => new Pace(100, 30_000);
 
 /** What became of the run; `settled` where it had its outcome before. */
 export type CaseEnd = Outcome | 'settled';
@@ -69,7 +70,7 @@ async function runToEnd(
   const { runId, poolId, kind } = input;
   const { holder } = slot;
   let { attempt, isOpen = false } = input;
-  const waits = { quota: doubling(QUOTA_WAIT), 'stale-grant': doubling(STALE_WAIT) };
+  const waits = { quota: quotaPace(), 'stale-grant': stalePace() };
   for (;;) {
     if (!slot.grant && !isOpen) {
       enter('waiting', attempt);
@@ -92,7 +93,7 @@ async function runToEnd(
       const ended = await giveBack(input, slot, refusal);
       if (ended) return ended;
       isOpen = false;
-      if (refusal.reason === 'quota' || refusal.reason === 'stale-grant') await sleep(waits[refusal.reason]());
+      if (refusal.reason === 'quota' || refusal.reason === 'stale-grant') await sleep(waits[refusal.reason].nextMs());
       continue;
     }
     enter('settling', attempt);
@@ -149,13 +150,4 @@ async function withdraw({ runId }: CaseInput, slot: Slot): Promise<void> {
   await settleUnplaced({ runId, end: { kind: 'cancelled' } });
   slot.forget();
   await slot.release();
-}
-
-function doubling({ firstMs, longestMs }: { firstMs: number; longestMs: number }): () => number {
-  let nextMs = firstMs;
-  return () => {
-    const waitMs = nextMs;
-    nextMs = Math.min(longestMs, nextMs * 2);
-    return waitMs;
-  };
 }

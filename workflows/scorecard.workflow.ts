@@ -26,6 +26,7 @@ import {
   windowWidened,
   windowWorkflowId,
 } from './messages.js';
+import { Pace } from './pace.js';
 import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
 import { windowWorkflow } from './window.workflow.js';
 
@@ -34,8 +35,9 @@ const { planScorecard: planHere } = proxyLocalActivities<ScorecardActivities>(ON
 
 /** How often a window that has nothing left to ask for gives width back, over its tail. */
 const REPORTS = 4;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** A root may have to try for days. */
+const rootPace = (): Pace => new Pace(1_000, 5 * 60_000);
 
 /**
  * Root of one scorecard: cuts it into partitions and keeps as many windows open as its pools' slots call for. Width
@@ -124,7 +126,7 @@ function windowInput(root: ScorecardInput, index: number, width: number, plan: S
 /** One window until all its runs have an outcome. Terminated or failed from outside, it is started again for the rest. */
 async function runWindow(input: WindowInput): Promise<void> {
   const { scorecardId, workspaceId, index } = input;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  for (const pace = rootPace(); ; ) {
     try {
       await executeChild(windowWorkflow, {
         args: [input],
@@ -141,7 +143,7 @@ async function runWindow(input: WindowInput): Promise<void> {
       return;
     } catch (error) {
       if (CancellationScope.current().consideredCancelled) throw error;
-      await sleep(pauseMs);
+      await sleep(pace.nextMs());
     }
   }
 }
@@ -155,8 +157,6 @@ async function planNow(scorecardId: string): Promise<ScorecardPlan> {
 
 /** What a cluster has not given up yet keeps the scorecard open. */
 async function completeWhenClean(scorecardId: string): Promise<void> {
-  for (let pauseMs = FIRST_PAUSE_MS; !(await completeScorecard({ scorecardId })); ) {
-    await sleep(pauseMs);
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
-  }
+  const pace = rootPace();
+  while (!(await completeScorecard({ scorecardId }))) await sleep(pace.nextMs());
 }

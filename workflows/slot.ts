@@ -9,8 +9,8 @@ import {
 import type { AdmissionActivities } from '../activities/admission.activities.js';
 import type { Grant, Release } from '../contracts/admission.js';
 import { type CaseInput, caseWorkflowId, DEFAULT_QUEUE_DEADLINE_SEC, slotsGranted } from './messages.js';
+import { reAskPace } from './pace.js';
 import { CONTROL } from './proxies.js';
-import { ReAsk } from './re-ask.js';
 
 const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
 
@@ -58,7 +58,7 @@ export class Slot {
     const { class: workClass, demand, queueDeadlineSec = DEFAULT_QUEUE_DEADLINE_SEC } = this.input;
     this.askedAt ??= Date.now();
     const { askedAt } = this;
-    const pace = new ReAsk();
+    const pace = reAskPace();
     this.held = undefined;
     this.offered = undefined;
     this.isWanting = true;

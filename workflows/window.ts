@@ -27,8 +27,8 @@ import {
   windowDrained,
   windowWidened,
 } from './messages.js';
+import { reAskPace, repairPace } from './pace.js';
 import { CONTROL } from './proxies.js';
-import { ReAsk } from './re-ask.js';
 import { reclaimRun } from './reclaim-run.js';
 import { WindowCases } from './window-cases.js';
 
@@ -37,8 +37,6 @@ const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
 
 /** Part of the width that comes free before more is asked for. Pools have fewer slots than that leaves in flight. */
 const REFILL_SHARE = 4;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** What a window does, and what it is told meanwhile. Signals only note things; `pass` acts on them. */
 export class Window {
@@ -48,7 +46,7 @@ export class Window {
   /** By pool. */
   private releases = new Map<string, Release[]>();
   private readonly poolOf = new Map<string, string>();
-  private readonly pace = new ReAsk();
+  private readonly pace = reAskPace();
   private isAsking = false;
   private isDraining = false;
   /** Tickets that expired are being settled: the list of runs is not to be read anew before that. */
@@ -204,12 +202,12 @@ export class Window {
 
   private async repair({ runId, kind }: CaseInput, end?: Unplaced): Promise<void> {
     await CancellationScope.nonCancellable(async () => {
-      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      for (const pace = repairPace(); ; ) {
         try {
           return await reclaimRun({ runId, kind, end });
         } catch (error) {
           log.warn('a case could not be cleaned up after, it is tried again', { runId, error });
-          await sleep(pauseMs);
+          await sleep(pace.nextMs());
         }
       }
     });

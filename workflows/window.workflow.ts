@@ -11,6 +11,7 @@ import type { ScorecardActivities } from '../activities/scorecard.activities.js'
 import { type Partition, unpackPartition } from '../policy/partition.js';
 import { localFirst } from './local-first.js';
 import type { WindowInput } from './messages.js';
+import { repairPace } from './pace.js';
 import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
 import { Window } from './window.js';
 
@@ -19,8 +20,6 @@ const { listPartition: listHere } = proxyLocalActivities<ScorecardActivities>(ON
 
 /** A window this long takes no new grants, lets its cases end and goes on in a new history. */
 const MAX_EVENTS = 4_000;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * Runs the cases of one partition that have no outcome yet, a few at a time: asks for slots in bulk and starts cases
@@ -30,10 +29,11 @@ const LONGEST_PAUSE_MS = 60_000;
 export async function windowWorkflow(input: WindowInput): Promise<void> {
   const window = new Window(input, isLong);
   try {
-    for (let pauseMs = 0; !isLong(); pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS + pauseMs * 2)) {
+    const pace = repairPace();
+    for (let isFirst = true; !isLong(); isFirst = false) {
       const partition = await list(input);
       if (partition.runs.length === 0) break;
-      if (pauseMs > 0) await sleep(pauseMs);
+      if (!isFirst) await sleep(pace.nextMs());
       await window.pass(unpackPartition(input.scorecardId, partition), partition.queueDeadlineSec);
     }
   } catch (error) {
