@@ -122,17 +122,4 @@ export class AttemptStore {
     const sql = `SELECT ${ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 ORDER BY attempt`;
     return (await rows<AttemptRow>(this.dataSource, sql, [runId])).map(toAttemptView);
   }
-
-  /** Attempts of a pool that hold a slot, by lease. */
-  async live(poolId: string): Promise<Attempt[]> {
-    const sql = `SELECT ${ATTEMPT_COLUMNS} FROM attempts WHERE pool_id = $1 AND closed_at IS NULL ORDER BY seq`;
-    return (await rows<AttemptRow>(this.dataSource, sql, [poolId])).map(toAttempt);
-  }
-
-  /** The attempt that a lease serves, if it was opened. */
-  async findByLease(poolId: string, seq: number): Promise<Attempt | undefined> {
-    const sql = `SELECT ${ATTEMPT_COLUMNS} FROM attempts WHERE pool_id = $1 AND seq = $2`;
-    const found = await row<AttemptRow>(this.dataSource, sql, [poolId, seq]);
-    return found && toAttempt(found);
-  }
 }

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../../policy/record.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
-import { aWorld, POOL, type World } from './world.js';
+import { aWorld, type World } from './world.js';
 
 let db: TestDatabase;
 let world: World;
@@ -84,7 +84,7 @@ describe('an attempt', () => {
 
   test('holds its slot until it is closed', async () => {
     const run = await openAttempt();
-    const isLive = async () => (await world.attempts.live(POOL)).some(({ runId }) => runId === run);
+    const isLive = async () => (await world.attempts.read(run, 1))?.closedAt === undefined;
     await world.attempts.settle(run, 1, { outcome: 'passed' });
     expect(await isLive()).toBe(true);
     await world.attempts.markCleanupPending(run, 1);
@@ -105,15 +105,6 @@ describe('an attempt', () => {
     const shown = { attempt: 1, end: 'record', exitCode: 4, answer: '42\n', usage: { tokens: 12 }, commandMs: 1_230 };
     expect(await world.attempts.list(run)).toMatchObject([shown]);
     expect(await world.runs.find('default', run)).toMatchObject({ durationMs: 1_230, attempts: 1 });
-  });
-
-  test('is found by its lease', async () => {
-    const run = `${await world.submit(1)}.0`;
-    const opening = world.opening(run);
-    await world.attempts.open(opening);
-
-    expect((await world.attempts.findByLease(POOL, opening.seq))?.runId).toBe(run);
-    expect(await world.attempts.findByLease(POOL, 987_654)).toBeUndefined();
   });
 });
 
