@@ -27,6 +27,11 @@ export interface FinisherDeps {
 /** What to do when the cluster does not confirm that the allocation is gone: try again, or leave it to the sweep. */
 export type Patience = 'try-again' | 'give-up';
 
+const TERMINATED: AttemptEnd = {
+  kind: 'failed',
+  failure: { code: 'PLATFORM_TERMINATED', message: 'its workflow was terminated from outside' },
+};
+
 /** Settles an attempt and gives everything back. Every step can be repeated, from wherever a crash left it. */
 export class AttemptFinisher {
   constructor(private readonly deps: FinisherDeps) {}
@@ -71,7 +76,8 @@ export class AttemptFinisher {
     const job = await jobs.load(runId);
     await this.deps.host.standing(job.runtime.kind, attempt.hostId);
     // Before the stop: what a stopped job says of itself is no verdict.
-    await attempts.settle(runId, attempt.attempt, this.verdictOfGone(attempt, job, guards?.isCancelRequested === true));
+    const verdict = this.verdictFor(attempt, job, TERMINATED, guards?.isCancelRequested === true);
+    await attempts.settle(runId, attempt.attempt, verdict);
     await this.clean(attempt, job, 'try-again');
     await attempts.close(runId, attempt.attempt);
   }
@@ -95,12 +101,6 @@ export class AttemptFinisher {
     else await runs.settleUnplaced(runId, verdict);
     await attempts.markCleanupPending(runId, number);
     return { kind: 'settled', outcome: (await runs.guards(runId))?.outcome ?? verdict.outcome };
-  }
-
-  private verdictOfGone(attempt: Attempt, job: RunJob, isCancelRequested: boolean): Verdict {
-    if (attempt.record) return this.verdictOf(attempt, job, { kind: 'record' });
-    if (isCancelRequested) return { outcome: 'cancelled' };
-    return errored('PLATFORM_TERMINATED', 'its workflow was terminated from outside');
   }
 
   /** An attempt that was never opened, or was closed before: what is left is to say so and to release. */
@@ -139,13 +139,13 @@ export class AttemptFinisher {
     }
   }
 
-  /** A job that is to be cancelled and left no record is cancelled, whatever else befell it. */
   private async conclude(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Promise<Verdict> {
     if (!attempt || attempt.record || end.kind === 'cancelled') return this.verdictOf(attempt, job, end);
     const guards = await this.deps.runs.guards(attempt.runId);
     return this.verdictFor(attempt, job, end, guards?.isCancelRequested === true);
   }
 
+  /** A job that is to be cancelled and left no record is cancelled, whatever else befell it. */
   private verdictFor(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd, isCancelRequested: boolean): Verdict {
     const isUndone = isCancelRequested && attempt !== undefined && !attempt.record;
     return isUndone ? { outcome: 'cancelled' } : this.verdictOf(attempt, job, end);
