@@ -22,4 +22,18 @@ export interface OperationInfo {
   query?: z.ZodType;
 }
 
+/** What every submit may be refused with. */
+export const SUBMIT_REFUSALS = [
+  'BAD_SPEC',
+  'BACKEND_NOT_BUILT',
+  'CAPABILITY_MISSING',
+  'CONFLICT',
+  'DEMAND_EXCEEDS_ENVELOPE',
+  'HARNESS_NOT_BUILT',
+  'NOT_FOUND',
+  'PAYLOAD_TOO_LARGE',
+  'RUNTIME_REQUIRED',
+  'SECRET_MISSING',
+] as const satisfies readonly ErrorCode[];
+
 export const Operation = (info: OperationInfo): MethodDecorator => SetMetadata(OPERATION, info);

@@ -6,7 +6,7 @@ import { RunView } from '../../contracts/run.js';
 import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { IDEMPOTENCY_HEADER, RUN_REQUEST } from '../openapi/examples.js';
-import { Operation } from '../openapi/operation.js';
+import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { bytesOf } from './log-bytes.js';
 import { Attempts, LogQuery, SubmittedRun } from './runs.schema.js';
 import { RunsService } from './runs.service.js';
@@ -22,18 +22,7 @@ export class RunsController {
     headers: IDEMPOTENCY_HEADER,
     bodyExample: RUN_REQUEST,
     answer: { status: 202, schema: SubmittedRun },
-    refuses: [
-      'BAD_SPEC',
-      'BACKEND_NOT_BUILT',
-      'CAPABILITY_MISSING',
-      'CONFLICT',
-      'DEMAND_EXCEEDS_ENVELOPE',
-      'HARNESS_NOT_BUILT',
-      'NOT_FOUND',
-      'PAYLOAD_TOO_LARGE',
-      'RUNTIME_REQUIRED',
-      'SECRET_MISSING',
-    ],
+    refuses: SUBMIT_REFUSALS,
   })
   async submit(
     @Caller() { workspace }: Principal,

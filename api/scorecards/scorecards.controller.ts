@@ -6,7 +6,7 @@ import { ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { IDEMPOTENCY_HEADER, SCORECARD_REQUEST, SUBMITTED } from '../openapi/examples.js';
-import { Operation } from '../openapi/operation.js';
+import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { CaseQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
 
@@ -22,19 +22,7 @@ export class ScorecardsController {
     headers: IDEMPOTENCY_HEADER,
     bodyExample: SCORECARD_REQUEST,
     answer: { status: 202, schema: Submitted, example: SUBMITTED },
-    refuses: [
-      'BAD_SPEC',
-      'BACKEND_NOT_BUILT',
-      'CAPABILITY_MISSING',
-      'CONFLICT',
-      'DEMAND_EXCEEDS_ENVELOPE',
-      'HARNESS_NOT_BUILT',
-      'NOT_FOUND',
-      'NO_CASES',
-      'PAYLOAD_TOO_LARGE',
-      'RUNTIME_REQUIRED',
-      'SECRET_MISSING',
-    ],
+    refuses: ['NO_CASES', ...SUBMIT_REFUSALS],
   })
   async submit(
     @Caller() { workspace }: Principal,
