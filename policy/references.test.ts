@@ -11,6 +11,7 @@ describe('unknownReferences', () => {
     [`echo \${EVERDICT_MODEL:-none} \${#EVERDICT_TASK} $EVERDICT_RUN_ID $EVERDICT_CASE_ID $EVERDICT_USAGE_FILE`],
     ['echo $EVERDICT_PARAM_MAX_STEPS'],
     ['echo $HOME $MY_EVERDICT_X EVERDICT_NOTHING'],
+    ["# reads $EVERDICT_TASKS\necho '$EVERDICT_TASKS'"],
   ])('has nothing against %s', (script) => {
     expect(unknownReferences(script, { 'max-steps': 3 })).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import type { FieldError } from '../contracts/errors.js';
 import type { HarnessSpec, Params } from '../contracts/harness.js';
 import { nearest } from '../contracts/nearest.js';
+import { expandedText } from './shell-text.js';
 
 /** Variables every job has. */
 const KNOWN = [
@@ -33,10 +34,10 @@ export interface UnknownReference {
   nearest?: string;
 }
 
-/** `EVERDICT_…` variables a script reads and no job has, each once. */
+/** `EVERDICT_…` variables a script reads and no job has, each once. Comments and single quotes are not read. */
 export function unknownReferences(script: string, params: Params): UnknownReference[] {
   const known = new Set([...KNOWN, ...Object.keys(params).map(paramVariable)]);
-  const used = new Set(Array.from(script.matchAll(REFERENCE), ([, name = '']) => name));
+  const used = new Set(Array.from(expandedText(script).matchAll(REFERENCE), ([, name = '']) => name));
   return [...used].filter((name) => !known.has(name)).map((name) => ({ name, nearest: nearest(name, known) }));
 }
 
