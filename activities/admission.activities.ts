@@ -1,18 +1,20 @@
 import { type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
-import type { Lease, Release, Ticket } from '../contracts/admission.js';
+import type { Release, Ticket } from '../contracts/admission.js';
 import { type Delivery, openLedger } from '../policy/admission.js';
 import { groupBy } from '../policy/grouping.js';
 import { type CarriedLedger, carryLedger } from '../policy/ledger-carry.js';
 import type { PoolLimits, PoolStore } from '../store/pool.store.js';
 import type { RunStore } from '../store/run.store.js';
-import { caseWorkflowId, runIdOfHolder, scorecardWorkflowId, slotsGranted } from '../workflows/messages.js';
+import { caseWorkflowId, runIdOfHolder, slotsGranted } from '../workflows/messages.js';
 import type { AdmissionSender } from './admission-sender.js';
+import type { Holders, Holding } from './holders.js';
 
 interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'send'>;
   pools: Pick<PoolStore, 'envelope' | 'rebuild'>;
-  runs: Pick<RunStore, 'markAsked' | 'guards'>;
+  runs: Pick<RunStore, 'markAsked'>;
+  holders: Pick<Holders, 'dead'>;
 }
 
 export type { PoolLimits };
@@ -23,44 +25,11 @@ export interface AdmissionRequest {
   release: Release[];
 }
 
-/** What a lease says of its holder. */
-export type Holding = Pick<Lease, 'holder' | 'to' | 'seq'>;
+export type { Holding };
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
 
-/** How many executions are described at once. */
-const DESCRIBED_AT_ONCE = 20;
-
-const GONE: ReadonlySet<string> = new Set(['MISSING', 'COMPLETED', 'CANCELLED', 'FAILED', 'TERMINATED', 'TIMED_OUT']);
-/** Anything else, such as a paused workflow, may go on. */
-const isGone = (status: string): boolean => GONE.has(status);
-
-export function createAdmissionActivities({ client, sender, pools, runs }: Deps) {
-  const statusOf = async (workflowId: string): Promise<string> => {
-    try {
-      const { status } = await client.getHandle(workflowId).describe();
-      return status.name;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'MISSING';
-      throw error;
-    }
-  };
-
-  /**
-   * A case that ended by itself holds nothing. One that was ended from outside is its window's, or its root's, to repair,
-   * unless its run has an outcome: no window lists it again.
-   */
-  const isDead = async ({ holder, to }: Holding): Promise<boolean> => {
-    const status = await statusOf(holder);
-    if (status === 'COMPLETED' || status === 'CANCELLED') return true;
-    if (!isGone(status)) return false;
-    if ((await runs.guards(runIdOfHolder(holder)))?.outcome !== undefined) return true;
-    if (to !== holder && !isGone(await statusOf(to))) return false;
-    const [scorecardId, ordinal] = runIdOfHolder(holder).split('.');
-    if (scorecardId === undefined || ordinal === undefined) return true;
-    return isGone(await statusOf(scorecardWorkflowId(scorecardId)));
-  };
-
+export function createAdmissionActivities({ client, sender, pools, runs, holders }: Deps) {
   return {
     /** Records who waits since when, then tells the pool's ledger. `settled`: holders whose run wants no slot any more. */
     async requestAdmission(request: AdmissionRequest): Promise<{ settled: string[] }> {
@@ -109,14 +78,8 @@ export function createAdmissionActivities({ client, sender, pools, runs }: Deps)
     },
 
     /** Which of these leases nobody will ever give back. */
-    async findDeadHolders({ leases }: { leases: Holding[] }): Promise<{ dead: Holding[] }> {
-      const dead: Holding[] = [];
-      for (let start = 0; start < leases.length; start += DESCRIBED_AT_ONCE) {
-        const group = leases.slice(start, start + DESCRIBED_AT_ONCE);
-        const verdicts = await Promise.all(group.map(isDead));
-        dead.push(...group.filter((_, i) => verdicts[i]));
-      }
-      return { dead };
-    },
+    findDeadHolders: async ({ leases }: { leases: Holding[] }): Promise<{ dead: Holding[] }> => ({
+      dead: await holders.dead(leases),
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import type { AttemptFailure } from '../contracts/attempt.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { JobRecord } from '../policy/record.js';
+import type { Allocation } from '../policy/sweep.js';
 
 /** Name of the cluster object that runs one attempt, known before it exists. */
 export interface AllocationRef {
@@ -51,6 +52,8 @@ export interface Backend {
   watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent>;
   /** Removes the allocation and reads back that nothing of it is left. Succeeds for what never existed. */
   stop(allocation: AllocationRef): Promise<void>;
+  /** Every allocation of a deployment that exists, with or without a job that runs. */
+  list(deployment: string): Promise<Allocation[]>;
   /** What is known of where it ran: host, node, image, what was enforced. */
   provenance(allocation: AllocationRef): Promise<Record<string, unknown>>;
 }

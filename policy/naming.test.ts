@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { allocationName } from './naming.js';
+import { allocationName, isAllocationOf } from './naming.js';
 
 const DNS_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -42,5 +42,21 @@ describe('allocationName', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('isAllocationOf', () => {
+  test('knows the names of its deployment, and no other', () => {
+    fc.assert(
+      fc.property(input, deployment, (a, other) => {
+        const name = allocationName(a.deployment, a.runId, a.attempt);
+        expect(isAllocationOf(a.deployment, name)).toBe(true);
+        if (other !== a.deployment) expect(isAllocationOf(other, name)).toBe(false);
+      }),
+    );
+  });
+
+  test.each(['', 'everdict', 'everdict-1', 'everdict-run-1-1', 'everdict-sc-x'])('%j is none', (name) => {
+    expect(isAllocationOf('everdict', name)).toBe(false);
   });
 });

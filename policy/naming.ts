@@ -7,3 +7,9 @@
 export function allocationName(deployment: string, runId: string, attempt: number): string {
   return `${deployment}-${runId.replaceAll(/[_.]/g, '-')}-${attempt}`;
 }
+
+const ALLOCATION = /^(?<deployment>.+?)-(run-[0-9a-z]{26}|sc-[0-9a-z]{26}-\d{1,6})-\d+$/;
+
+/** Whether the name is one that `allocationName` makes for this deployment. */
+export const isAllocationOf = (deployment: string, name: string): boolean =>
+  ALLOCATION.exec(name)?.groups?.deployment === deployment;

@@ -1,22 +1,8 @@
 import type { AttemptEnd } from '../contracts/attempt.js';
 import { Grader } from '../contracts/grader.js';
+import { aRecord } from '../test/builders.js';
 import type { JobRecord } from './record.js';
 import { type Ended, errored, verdictOf } from './results.js';
-
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-const aRecord = (parts: Partial<JobRecord> = {}): JobRecord => ({
-  status: 0,
-  timer: 'none',
-  setupMs: 10,
-  commandMs: 20,
-  answerFrom: 'stdout',
-  answer: bytes('42\n'),
-  answerCut: false,
-  graders: [],
-  leftovers: 0,
-  ...parts,
-});
 
 const exitCode = (expected: number) => Grader.parse({ kind: 'exit-code', expected });
 const equals = (value: string) => Grader.parse({ kind: 'equals', value });

@@ -8,6 +8,7 @@ import { CreateRuns0000000000006 } from '../migrations/0006_create_runs.js';
 import { CreateAttempts0000000000007 } from '../migrations/0007_create_attempts.js';
 import { CreateLogChunks0000000000008 } from '../migrations/0008_create_log_chunks.js';
 import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.js';
+import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
 import { rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -20,6 +21,7 @@ const MIGRATIONS = [
   CreateAttempts0000000000007,
   CreateLogChunks0000000000008,
   CreateRuntimes0000000000009,
+  AddDeadlinesAndDecisions0000000000010,
 ];
 
 /** Any number that no other program takes as an advisory lock in this database. */

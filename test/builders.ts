@@ -5,6 +5,7 @@ import { HarnessSpec } from '../contracts/harness.js';
 import type { Score } from '../contracts/run.js';
 import { RuntimeSpec } from '../contracts/runtime.js';
 import { ScorecardRequest } from '../contracts/scorecard.js';
+import type { JobRecord } from '../policy/record.js';
 
 /** What a test may say of a spec: any part of it, as a client would write it. */
 type Parts = Record<string, unknown>;
@@ -66,5 +67,18 @@ export const aScore = (parts: Partial<Score> = {}): Score => ({
   kind: 'equals',
   passed: true,
   detail: 'as expected',
+  ...parts,
+});
+
+export const aRecord = (parts: Partial<JobRecord> = {}): JobRecord => ({
+  status: 0,
+  timer: 'none',
+  setupMs: 10,
+  commandMs: 20,
+  answerFrom: 'stdout',
+  answer: Buffer.from('42\n'),
+  answerCut: false,
+  graders: [],
+  leftovers: 0,
   ...parts,
 });

@@ -82,6 +82,7 @@ async function createNamespace(connection: Connection): Promise<string> {
 /** A worker process in miniature. */
 export interface TestWorker {
   outbox: Platform['outbox'];
+  sweeps: Platform['sweeps'];
   stop(): Promise<void>;
 }
 
@@ -125,10 +126,10 @@ export class TestPlatform {
   ): Promise<TestWorker> {
     const localHost = await readLocalHost(this.env.EVERDICT_STATE_DIR);
     const { dataSource } = this.db;
-    const { activities, outbox } = compose({
+    const { activities, outbox, sweeps } = compose({
       env: this.env,
       dataSource,
-      client: this.client.workflow,
+      client: this.client,
       log: QUIET,
       localHost,
     });
@@ -142,6 +143,7 @@ export class TestPlatform {
     const ended = Promise.all(workers.map((worker: Worker) => worker.run()));
     const worker: TestWorker = {
       outbox,
+      sweeps,
       stop: async () => {
         this.running.delete(worker);
         for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown();

@@ -1,15 +1,18 @@
-import type { WorkflowClient } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Logger } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { AdmissionSender } from '../activities/admission-sender.js';
 import { AttemptFinisher } from '../activities/attempt-finisher.js';
 import { AttemptRunner } from '../activities/attempt-runner.js';
 import { EndedAttempts } from '../activities/ended-attempts.js';
+import { Holders } from '../activities/holders.js';
 import { HostGuard } from '../activities/host-guard.js';
 import {
   createAdmissionActivities,
   createAllocationActivities,
+  createLeftoverActivities,
   createScorecardActivities,
+  createSweepActivities,
 } from '../activities/index.js';
 import { JobLoader } from '../activities/job-loader.js';
 import type { LocalHost } from '../backends/local/local.host.js';
@@ -24,12 +27,14 @@ import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { RunStore } from '../store/run.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
+import { SweepStore } from '../store/sweep.store.js';
 import { Outbox } from './outbox.js';
+import { SweepSchedule } from './sweep-schedule.js';
 
 interface Parts {
   env: Env;
   dataSource: DataSource;
-  client: WorkflowClient;
+  client: Client;
   log: Logger;
   /** Absent where this process serves no local runtimes. */
   localHost?: LocalHost;
@@ -38,15 +43,16 @@ interface Parts {
 export type Platform = ReturnType<typeof compose>;
 
 /** Everything a worker process is made of. */
-export function compose({ env, dataSource, client, log, localHost }: Parts) {
+export function compose({ env, dataSource, client: { workflow: client, schedule }, log, localHost }: Parts) {
   const workflowTaskMs = env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
   const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
   const runs = new RunStore(dataSource);
   const attempts = new AttemptStore(dataSource);
   const pools = new PoolStore(dataSource);
   const scorecards = new ScorecardStore(dataSource);
-  const outbox = new OutboxStore(dataSource);
+  const sweep = new SweepStore(dataSource);
   const sender = new AdmissionSender(client, workflowTaskMs);
+  const holders = new Holders(client, runs);
   const jobs = new JobLoader(runs);
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
   const backends = new BackendResolver({ local: localHost && localOptions(env, localHost) });
@@ -77,12 +83,27 @@ export function compose({ env, dataSource, client, log, localHost }: Parts) {
   });
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
-    ...createAdmissionActivities({ client, sender, pools, runs }),
+    ...createAdmissionActivities({ client, sender, pools, runs, holders }),
     ...createScorecardActivities({ scorecards, runs, finisher, queueDeadlineSec }),
+    ...createSweepActivities({ sweep, holders, pools, sender, scorecards, runs }),
   };
+  const sweepSec = env.EVERDICT_SWEEP_SEC;
+  const deployment = env.EVERDICT_DEPLOYMENT;
+  const leftovers = createLeftoverActivities({ backends, sweep, deployment, graceMs: sweepSec * 1_000 });
+  const sweeps = new SweepSchedule(schedule, { everySec: sweepSec, workflowTaskMs });
   return {
-    activities: { control, cases: allocation, local: allocation },
-    outbox: new Outbox({ client, sender, scorecards, runs, pools, outbox, workflowTaskMs, queueDeadlineSec, log }),
+    activities: { control, cases: allocation, local: { ...allocation, ...leftovers } },
+    sweeps,
+    outbox: new Outbox({
+      client,
+      scorecards,
+      runs,
+      outbox: new OutboxStore(dataSource),
+      sweeps,
+      workflowTaskMs,
+      queueDeadlineSec,
+      log,
+    }),
   };
 }
 

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const connection = await connectTemporal(env, stopping);
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
   const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
-  const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }).workflow;
+  const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
   const { activities, outbox } = compose({ env, dataSource, client, log, localHost });
   const workers = await createWorkers({
     connection: native,

@@ -43,6 +43,13 @@ export const CLEANUP: ActivityOptions = {
   retry: PATIENT,
 };
 
+/** The same for a sweep, which comes again: one that nobody serves, or that a cluster does not confirm, holds up nothing. */
+export const BOUNDED_CLEANUP: ActivityOptions = {
+  ...CLEANUP,
+  scheduleToStartTimeout: '30 seconds',
+  scheduleToCloseTimeout: '90 seconds',
+};
+
 /** One try inside the workflow task, short enough to need no heartbeat of that task. */
 export const ONE_LOCAL_TRY: LocalActivityOptions = {
   startToCloseTimeout: '3 seconds',

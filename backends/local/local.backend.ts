@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { PlatformError } from '../../contracts/errors.js';
+import { isAllocationOf } from '../../policy/naming.js';
+import type { Allocation } from '../../policy/sweep.js';
 import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../backend.js';
 import { reasonOf } from './local.errors.js';
 import { followJob } from './local.follow.js';
@@ -8,7 +10,7 @@ import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
 import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
 import { type StartedWrapper, WrapperStarter } from './local.starter.js';
-import { createJobDir, emptyTrash, isOfEarlierBoot, jobPaths, removeJobDir } from './local.state.js';
+import { createJobDir, emptyTrash, isOfEarlierBoot, jobPaths, listJobDirs, removeJobDir } from './local.state.js';
 import { killJob } from './local.stop.js';
 
 export interface LocalOptions {
@@ -71,6 +73,10 @@ export class LocalBackend implements Backend {
     await killJob(paths, name, this.processes, this.options.graceMs);
     await removeJobDir(paths);
     this.started.delete(name);
+  }
+
+  async list(deployment: string): Promise<Allocation[]> {
+    return (await listJobDirs(this.options.stateDir)).filter(({ name }) => isAllocationOf(deployment, name));
   }
 
   async provenance(_allocation: AllocationRef): Promise<Record<string, unknown>> {

@@ -122,6 +122,18 @@ export async function removeJobDir(paths: JobPaths): Promise<void> {
   await removeTree(grave).catch(() => undefined);
 }
 
+/** Every job's directory, by the name of its allocation, and when it was made, epoch ms. */
+export async function listJobDirs(stateDir: string): Promise<{ name: string; madeAt: number }[]> {
+  const jobs = resolve(stateDir, 'jobs');
+  const found: { name: string; madeAt: number }[] = [];
+  for (const name of await readdir(jobs).catch(() => [])) {
+    // Not its last change, which a job can make at will. One that is gone meanwhile is no job.
+    const made = await stat(join(jobs, name)).catch(() => undefined);
+    if (made) found.push({ name, madeAt: made.birthtimeMs });
+  }
+  return found;
+}
+
 /** Drafts of other workers live in the trash for a moment. */
 const TRASH_KEPT_MS = 10 * 60_000;
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
       tryShort: (input) => (around.tryShort ?? local.tryShort)(input),
     };
     real = local;
-    return { cases: allocation, local: allocation };
+    return { cases: allocation, local: { ...local, ...allocation } };
   });
 }, 2 * MINUTE);
 let real: AllocationActivities;

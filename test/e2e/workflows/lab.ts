@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import { LocalBackend } from '../../../backends/local/local.backend.js';
+import { readLocalHost } from '../../../backends/local/local.host.js';
 import { newId } from '../../../store/ids.js';
 import type { NewScorecard } from '../../../store/scorecard-insert.js';
-import { scorecardStart } from '../../../workflows/messages.js';
+import { admissionWorkflowId, scorecardStart, TASK_QUEUES } from '../../../workflows/messages.js';
+import type { SweepResult } from '../../../workflows/sweep.workflow.js';
 import { aCase, aDataset, aHarness, aRuntime } from '../../builders.js';
 import { aWorld, POOL, type World } from '../../integration/store/world.js';
 import { TestPlatform } from '../../temporal.js';
@@ -15,6 +18,7 @@ export const MINUTE = 60_000;
 /** A control plane, its stores, and a harness that runs each case's task as a shell script. */
 export class Lab {
   private datasets = 0;
+  private sweeps = 0;
 
   private constructor(
     readonly platform: TestPlatform,
@@ -70,6 +74,16 @@ export class Lab {
     return handle;
   }
 
+  /** One sweep, as the schedule starts them. */
+  async sweep(): Promise<SweepResult> {
+    this.sweeps += 1;
+    return this.platform.client.workflow.execute('sweepWorkflow', {
+      args: [],
+      workflowId: `sweep-${this.sweeps}`,
+      taskQueue: TASK_QUEUES.control,
+    });
+  }
+
   /** Changes the number of slots, as a new version of the runtime does. */
   async setSlots(slots: number, version: string): Promise<number> {
     const spec = aRuntime({ version, maxConcurrent: slots });
@@ -106,6 +120,35 @@ export class Lab {
   async liveAttempts(): Promise<string[]> {
     const found = await this.world.dataSource.query('SELECT allocation FROM attempts WHERE closed_at IS NULL');
     return found.map(({ allocation }: { allocation: string }) => allocation);
+  }
+
+  /** Whether the ledger says that nobody holds or wants a slot. */
+  async isLedgerEmpty(): Promise<boolean> {
+    const ledger = this.platform.client.workflow.getHandle(admissionWorkflowId(POOL));
+    if ((await ledger.describe()).status.name !== 'RUNNING') return false;
+    const { currentDetails } = await ledger.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    return /^0 of \d+ slots in use, 0 waiting/.test(currentDetails);
+  }
+
+  /** From now on, counts outcomes that are written over. */
+  async countRepeatedSettles(): Promise<void> {
+    await this.world.dataSource.query(`
+      CREATE TABLE repeated_settles (run_id text);
+      CREATE FUNCTION note_repeated_settle() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO repeated_settles VALUES (NEW.id); RETURN NEW; END $$;
+      CREATE TRIGGER repeated AFTER UPDATE OF outcome ON runs FOR EACH ROW WHEN (OLD.outcome IS NOT NULL)
+        EXECUTE FUNCTION note_repeated_settle();`);
+  }
+
+  async repeatedSettles(): Promise<number> {
+    return (await this.world.dataSource.query('SELECT * FROM repeated_settles')).length;
+  }
+
+  /** Local jobs beside those of the workers, on their host. */
+  async backend(): Promise<LocalBackend> {
+    const { EVERDICT_STATE_DIR: stateDir, PATH: path, LANG: lang } = this.platform.env;
+    const host = await readLocalHost(stateDir);
+    return new LocalBackend({ isAllowed: true, stateDir, host, environment: { path, lang }, graceMs: 1_000 });
   }
 
   async pause(ms: number): Promise<false> {

@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../../policy/record.js';
+import { aRecord } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, type World } from './world.js';
 
@@ -13,19 +14,6 @@ afterAll(() => db.drop());
 const everyByte = Uint8Array.from({ length: 256 }, (_, i) => i);
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-const aRecord = (parts: Partial<JobRecord> = {}): JobRecord => ({
-  status: 0,
-  timer: 'none',
-  setupMs: 10,
-  commandMs: 1_230,
-  answerFrom: 'stdout',
-  answer: everyByte,
-  answerCut: false,
-  graders: [{ index: 1, status: 3, timedOut: false, ms: 20, output: everyByte }],
-  leftovers: 0,
-  ...parts,
-});
-
 async function openAttempt(): Promise<string> {
   const run = `${await world.submit(1)}.0`;
   await world.attempts.open(world.opening(run));
@@ -35,7 +23,10 @@ async function openAttempt(): Promise<string> {
 describe('an attempt', () => {
   test('keeps its record and its answer byte for byte', async () => {
     const run = await openAttempt();
-    const record = aRecord({ usage: bytes('{"tokens": 12}'), setupFailed: { index: 2, status: 1 }, answerBytes: 256 });
+    const record = aRecord({
+      ...{ usage: bytes('{"tokens": 12}'), setupFailed: { index: 2, status: 1 }, answer: everyByte, answerBytes: 256 },
+      graders: [{ index: 1, status: 3, timedOut: false, ms: 20, output: everyByte }],
+    });
     await world.attempts.recordEnd(run, 1, { kind: 'record' }, record);
 
     const stored = await world.attempts.read(run, 1);
@@ -102,9 +93,9 @@ describe('an attempt', () => {
     await world.attempts.recordEnd(run, 1, { kind: 'record' }, record);
     await world.attempts.settle(run, 1, { outcome: 'failed', reason: 'wrong' });
 
-    const shown = { attempt: 1, end: 'record', exitCode: 4, answer: '42\n', usage: { tokens: 12 }, commandMs: 1_230 };
+    const shown = { attempt: 1, end: 'record', exitCode: 4, answer: '42\n', usage: { tokens: 12 }, commandMs: 20 };
     expect(await world.attempts.list(run)).toMatchObject([shown]);
-    expect(await world.runs.find('default', run)).toMatchObject({ durationMs: 1_230, attempts: 1 });
+    expect(await world.runs.find('default', run)).toMatchObject({ durationMs: 20, attempts: 1 });
   });
 });
 

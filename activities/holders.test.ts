@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { createAdmissionActivities } from './admission.activities.js';
+import { Holders } from './holders.js';
 
 const RUN = 'sc_1.0';
 const LEASE = { holder: `case:${RUN}`, to: 'window:sc_1:0', seq: 7 };
@@ -13,13 +13,9 @@ async function isDead(statuses: Record<string, string>, outcome?: 'passed' | 'ca
       return { status: { name } };
     },
   });
-  const activities = createAdmissionActivities({
-    client: { getHandle } as unknown as Parameters<typeof createAdmissionActivities>[0]['client'],
-    sender: { send: async () => undefined },
-    pools: { envelope: () => Promise.reject(new Error('unused')), rebuild: () => Promise.reject(new Error('unused')) },
-    runs: { markAsked: async () => [], guards: async () => ({ outcome, isCancelRequested: false }) },
-  });
-  return (await activities.findDeadHolders({ leases: [LEASE] })).dead.length > 0;
+  const client = { getHandle } as unknown as ConstructorParameters<typeof Holders>[0];
+  const holders = new Holders(client, { guards: async () => ({ outcome, isCancelRequested: false }) });
+  return (await holders.dead([LEASE])).length > 0;
 }
 
 const [CASE, WINDOW, ROOT] = [LEASE.holder, LEASE.to, 'scorecard:sc_1'];

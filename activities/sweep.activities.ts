@@ -1,0 +1,82 @@
+import type { RuntimeKind } from '../contracts/runtime.js';
+import { errored } from '../policy/results.js';
+import type { PoolStore } from '../store/pool.store.js';
+import type { RunStore } from '../store/run.store.js';
+import type { ScorecardStore } from '../store/scorecard.store.js';
+import type { LiveAttempt, SweepStore } from '../store/sweep.store.js';
+import { caseWorkflowId, scorecardWorkflowId } from '../workflows/messages.js';
+import type { AdmissionSender } from './admission-sender.js';
+import type { Holders } from './holders.js';
+
+interface Deps {
+  sweep: SweepStore;
+  holders: Pick<Holders, 'gone' | 'dead'>;
+  pools: Pick<PoolStore, 'active'>;
+  sender: Pick<AdmissionSender, 'wake'>;
+  scorecards: Pick<ScorecardStore, 'complete'>;
+  runs: Pick<RunStore, 'settleUnplaced'>;
+}
+
+/** Where a step goes on: after this id, or from the first if it is empty. */
+interface Step {
+  after: string;
+}
+
+/** What one batch came to, and where the next goes on; empty: nothing is left after it. */
+export interface Swept {
+  count: number;
+  next: string;
+}
+
+export type Orphan = Omit<LiveAttempt, 'to'>;
+
+export type SweepActivities = ReturnType<typeof createSweepActivities>;
+
+/** Items of one batch: each of them is one call to Temporal, or more. */
+const BATCH = 200;
+const CASE_GONE = 'its workflow was ended from outside';
+const ROOT_GONE = 'the workflow of its scorecard was ended from outside';
+
+const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));
+
+/** Finds and settles what nobody owns. Every step can be repeated, beside whoever else repairs the same. */
+export function createSweepActivities({ sweep, holders, pools, sender, scorecards, runs }: Deps) {
+  return {
+    /** Starts the ledgers that somebody needs, as one that was terminated rebuilds itself. Returns what kinds of runtime there are. */
+    async wakePools(): Promise<{ kinds: RuntimeKind[] }> {
+      for (const poolId of await pools.active()) await sender.wake(poolId);
+      return { kinds: await sweep.kinds() };
+    },
+
+    /** Attempts that keep a slot and have nobody who would ever give it back. */
+    async findOrphans({ after }: Step): Promise<{ orphans: Orphan[]; next: string }> {
+      const live = await sweep.liveAttempts(after, BATCH);
+      const orphans = (await holders.dead(live)).map(({ to: _, ...orphan }) => orphan);
+      return { orphans, next: nextAfter(live.map(({ runId }) => runId)) };
+    },
+
+    /** Settles the runs of scorecards whose root is gone, but those with an open attempt, and ends what is clean. */
+    async closeScorecards({ after }: Step): Promise<Swept> {
+      const unfinished = await sweep.unfinishedScorecards(after, BATCH);
+      let count = 0;
+      for (const id of await holders.gone(unfinished, scorecardWorkflowId)) {
+        await sweep.settleOrphans(id, ROOT_GONE);
+        if (await scorecards.complete(id)) count += 1;
+      }
+      return { count, next: nextAfter(unfinished) };
+    },
+
+    /** Settles single runs whose case is gone and that have no open attempt. */
+    async settleLostRuns({ after }: Step): Promise<Swept> {
+      const placeless = await sweep.placelessRuns(after, BATCH);
+      let count = 0;
+      for (const runId of await holders.gone(placeless, caseWorkflowId)) {
+        if (await runs.settleUnplaced(runId, errored('PLATFORM_TERMINATED', CASE_GONE))) count += 1;
+      }
+      return { count, next: nextAfter(placeless) };
+    },
+
+    /** Deletes idempotency keys that have expired. */
+    purgeKeys: (): Promise<number> => sweep.purgeKeys(),
+  };
+}

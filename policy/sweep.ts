@@ -1,0 +1,27 @@
+/** What Temporal says of an execution; `MISSING`: it knows none of that id. */
+const GONE: ReadonlySet<string> = new Set(['MISSING', 'COMPLETED', 'CANCELLED', 'FAILED', 'TERMINATED', 'TIMED_OUT']);
+
+/** Whether nothing more comes of an execution. Any other status, such as a paused workflow's, may go on. */
+export const isGone = (status: string): boolean => GONE.has(status);
+
+/** Whether a case gave everything back itself. One that was ended from outside did not. */
+export const hasEndedItself = (status: string): boolean => status === 'COMPLETED' || status === 'CANCELLED';
+
+/** An allocation that exists on a cluster, and when it was made, epoch ms. */
+export interface Allocation {
+  name: string;
+  madeAt: number;
+}
+
+/**
+ * Allocations of this deployment that should not exist: those older than the grace of which no attempt is open. The row
+ * of an attempt comes before its allocation and is closed after it, so one that is closed, or in no row, is nobody's.
+ */
+export function leftoversOf(
+  allocations: readonly Allocation[],
+  open: ReadonlySet<string>,
+  { now, graceMs }: { now: number; graceMs: number },
+): string[] {
+  const old = allocations.filter(({ madeAt }) => now - madeAt >= graceMs);
+  return old.map(({ name }) => name).filter((name) => !open.has(name));
+}

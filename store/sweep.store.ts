@@ -1,0 +1,105 @@
+import type { DataSource } from 'typeorm';
+import type { RuntimeKind } from '../contracts/runtime.js';
+import { affected, rows, transaction } from './sql.js';
+
+/** An attempt that keeps its slot. */
+export interface LiveAttempt {
+  runId: string;
+  poolId: string;
+  kind: RuntimeKind;
+  holder: string;
+  /** The workflow that was told of its grant. */
+  to: string;
+  seq: number;
+}
+
+/** Runs that are settled, and keys that are deleted, in one transaction. */
+const BATCH = 1_000;
+
+/** What may have lost its owner. Pages are by id, after the one given; `WITH … MATERIALIZED` reads the few open rows first. */
+export class SweepStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Kinds of runtime that have pools. */
+  async kinds(): Promise<RuntimeKind[]> {
+    const found = await rows<{ kind: RuntimeKind }>(this.dataSource, 'SELECT DISTINCT kind FROM pools ORDER BY kind');
+    return found.map(({ kind }) => kind);
+  }
+
+  /** By run; a run has one at a time. */
+  liveAttempts(after: string, limit: number): Promise<LiveAttempt[]> {
+    return rows(
+      this.dataSource,
+      `WITH live AS MATERIALIZED (SELECT run_id, pool_id, holder, seq FROM attempts WHERE closed_at IS NULL)
+       SELECT l.run_id AS "runId", l.pool_id AS "poolId", p.kind, l.holder, coalesce(r.asked_by, l.holder) AS "to", l.seq
+       FROM live l JOIN runs r ON r.id = l.run_id JOIN pools p ON p.id = l.pool_id
+       WHERE l.run_id > $1 ORDER BY l.run_id LIMIT $2`,
+      [after, limit],
+    );
+  }
+
+  /** Scorecards that were started and have not finished. */
+  async unfinishedScorecards(after: string, limit: number): Promise<string[]> {
+    const found = await rows<{ id: string }>(
+      this.dataSource,
+      `WITH unfinished AS MATERIALIZED (SELECT id, started_at FROM scorecards WHERE finished_at IS NULL)
+       SELECT id FROM unfinished WHERE started_at IS NOT NULL AND id > $1 ORDER BY id LIMIT $2`,
+      [after, limit],
+    );
+    return found.map(({ id }) => id);
+  }
+
+  /** Single runs that were started, have no outcome and no open attempt. */
+  async placelessRuns(after: string, limit: number): Promise<string[]> {
+    const found = await rows<{ id: string }>(
+      this.dataSource,
+      `SELECT id FROM runs WHERE scorecard_id IS NULL AND started_at IS NOT NULL AND outcome IS NULL
+         AND open_attempt IS NULL AND id > $1 ORDER BY id LIMIT $2`,
+      [after, limit],
+    );
+    return found.map(({ id }) => id);
+  }
+
+  /** Settles every run of a scorecard whose root is gone, but those with an open attempt: they are reclaimed first. */
+  async settleOrphans(scorecardId: string, reason: string): Promise<void> {
+    for (;;) {
+      const settled = await transaction(this.dataSource, async (db) => {
+        const orphans = await rows<{ id: string }>(
+          db,
+          `SELECT id FROM runs WHERE scorecard_id = $1 AND outcome IS NULL AND open_attempt IS NULL
+           ORDER BY id LIMIT $2 FOR NO KEY UPDATE`,
+          [scorecardId, BATCH],
+        );
+        return affected(
+          db,
+          `UPDATE runs SET outcome = 'errored', error_class = 'infra', error_code = 'PLATFORM_TERMINATED', reason = $2,
+             settled_at = now()
+           WHERE id = ANY ($1) AND outcome IS NULL AND open_attempt IS NULL`,
+          [orphans.map(({ id }) => id), reason],
+        );
+      });
+      if (settled === 0) return;
+    }
+  }
+
+  /** Of these allocations, those whose attempt is open. */
+  async openAllocations(names: readonly string[]): Promise<Set<string>> {
+    const found = await rows<{ allocation: string }>(
+      this.dataSource,
+      'SELECT allocation FROM attempts WHERE allocation = ANY ($1) AND closed_at IS NULL',
+      [names],
+    );
+    return new Set(found.map(({ allocation }) => allocation));
+  }
+
+  /** Deletes idempotency keys that have expired. */
+  async purgeKeys(): Promise<number> {
+    return affected(
+      this.dataSource,
+      `DELETE FROM idempotency_keys WHERE (workspace_id, route, key) IN (
+         SELECT workspace_id, route, key FROM idempotency_keys WHERE created_at < now() - interval '24 hours'
+         ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+      [BATCH],
+    );
+  }
+}

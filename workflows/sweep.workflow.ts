@@ -1,0 +1,112 @@
+import { isCancellation, log, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { AdmissionActivities } from '../activities/admission.activities.js';
+import type { AllocationActivities } from '../activities/allocation.activities.js';
+import type { LeftoverActivities } from '../activities/leftover.activities.js';
+import type { Orphan, SweepActivities, Swept } from '../activities/sweep.activities.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
+import { caseQueue } from './messages.js';
+import { BOUNDED_CLEANUP, CONTROL, SURVEY } from './proxies.js';
+
+const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
+const { wakePools, findOrphans, closeScorecards, settleLostRuns, purgeKeys } = proxyActivities<SweepActivities>(SURVEY);
+
+/** Batches of each step in one sweep; the next goes on where this one stopped. */
+const MOST_BATCHES = 10;
+
+/** What a sweep found and mended, for people and for the sweep that follows. */
+export interface SweepResult {
+  /** Attempts that were cleaned up after, and those that could not be: they are tried again. */
+  reclaimed: number;
+  stuck: number;
+  scorecards: number;
+  runs: number;
+  /** Allocations that had no open attempt. */
+  leftovers: number;
+  keys: number;
+  next: { orphans: string; scorecards: string; runs: string };
+}
+
+/**
+ * Settles and cleans what nobody owns: first the attempts, so that their scorecards can end; then what has no attempt.
+ * Started by a schedule, one at a time. Each step can be repeated, beside those who repair the same thing sooner.
+ */
+export async function sweepWorkflow(): Promise<SweepResult> {
+  const last = workflowInfo().lastResult as SweepResult | undefined;
+  const swept: SweepResult = {
+    ...{ reclaimed: 0, stuck: 0, scorecards: 0, runs: 0, leftovers: 0, keys: 0 },
+    next: last?.next ?? { orphans: '', scorecards: '', runs: '' },
+  };
+  const tell = (): void => setCurrentDetails(describe(swept));
+
+  const { kinds } = await wakePools();
+  const leftovers = Promise.all(kinds.map(removeLeftovers));
+  swept.next.orphans = await inBatches(swept.next.orphans, async (after) => {
+    const { orphans, next } = await findOrphans({ after });
+    const results = await Promise.all(orphans.map(reclaim));
+    const reclaimed = results.filter(Boolean).length;
+    swept.reclaimed += reclaimed;
+    swept.stuck += results.length - reclaimed;
+    tell();
+    return next;
+  });
+  const count = (of: 'scorecards' | 'runs', step: (input: { after: string }) => Promise<Swept>) =>
+    inBatches(swept.next[of], async (after) => {
+      const batch = await step({ after });
+      swept[of] += batch.count;
+      tell();
+      return batch.next;
+    });
+  swept.next.scorecards = await count('scorecards', closeScorecards);
+  swept.next.runs = await count('runs', settleLostRuns);
+  swept.keys = await purgeKeys();
+  swept.leftovers = (await leftovers).reduce((sum, removed) => sum + removed, 0);
+  tell();
+  return swept;
+}
+
+/** From there on, and returns where the next sweep goes on. */
+async function inBatches(from: string, sweepAfter: (after: string) => Promise<string>): Promise<string> {
+  let after = from;
+  for (let batches = 0; batches < MOST_BATCHES; batches += 1) {
+    after = await sweepAfter(after);
+    if (after === '') break;
+  }
+  return after;
+}
+
+/** Cleans up after an attempt, then gives its slot back. False: its cluster or host does not confirm that now. */
+async function reclaim({ runId, poolId, kind, holder, seq }: Orphan): Promise<boolean> {
+  const activities = proxyActivities<AllocationActivities>({
+    ...BOUNDED_CLEANUP,
+    taskQueue: caseQueue(kind),
+    summary: `${kind} reclaim of ${runId}`,
+  });
+  try {
+    await activities.reclaim({ runId, seq });
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('an attempt could not be cleaned up after, the next sweep tries again', { runId, error });
+    return false;
+  }
+  await requestAdmission({ poolId, acquire: [], release: [{ holder, seq }] });
+  return true;
+}
+
+async function removeLeftovers(kind: RuntimeKind): Promise<number> {
+  if (kind !== 'local') return 0;
+  const activities = proxyActivities<LeftoverActivities>({
+    ...BOUNDED_CLEANUP,
+    taskQueue: caseQueue(kind),
+    summary: `${kind} second look`,
+  });
+  try {
+    return await activities.removeLeftovers({ kind });
+  } catch (error) {
+    if (!isCancellation(error)) log.warn('leftovers could not be removed, the next sweep tries again', { error });
+    return 0;
+  }
+}
+
+const describe = ({ reclaimed, stuck, scorecards, runs, leftovers }: SweepResult): string =>
+  `${reclaimed} attempts cleaned up after, ${stuck} not yet; ${scorecards} scorecards and ${runs} runs ended; ` +
+  `${leftovers} leftovers removed`;
