@@ -1,10 +1,11 @@
+import { type Figures, spread } from './figures.js';
 import type { BenchPlatform } from './platform.js';
 
 const ROUNDS = 5;
 const SLOTS = 8;
 
 /** From the cancel request to `cancelled`, which says that no process is left: 40 cases on 8 slots that ignore TERM. */
-export async function benchCancel(platform: BenchPlatform): Promise<Record<string, number>> {
+export async function benchCancel(platform: BenchPlatform): Promise<Figures> {
   await platform.register('cancel', SLOTS, 40, 'trap "" TERM; sleep 600 & sleep 600');
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -15,6 +16,5 @@ export async function benchCancel(platform: BenchPlatform): Promise<Record<strin
     await platform.until(id, ({ status }) => status === 'cancelled');
     times.push(performance.now() - began);
   }
-  times.sort((one, other) => one - other);
-  return { rounds: ROUNDS, medianMs: Math.round(times[ROUNDS >> 1] ?? 0), worstMs: Math.round(times.at(-1) ?? 0) };
+  return { cancel: { 'cancel asked → nothing left': spread(times) } };
 }

@@ -2,10 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { benchCancel } from './cancel.bench.js';
 import { benchDispatch } from './dispatch.bench.js';
+import type { Figures } from './figures.js';
 import { BenchPlatform } from './platform.js';
 import { benchSubmit } from './submit.bench.js';
 
-const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Record<string, number>>> = {
+const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
   cancel: benchCancel,
   dispatch: benchDispatch,
   submit: benchSubmit,
@@ -18,14 +19,17 @@ if (unknown.length > 0) {
   process.exit(3);
 }
 
-const results: Record<string, Record<string, number>> = {};
+const results: Record<string, Figures> = {};
 const platform = await BenchPlatform.start();
 try {
   for (const [name, bench] of Object.entries(BENCHES)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
-    results[name] = await bench(platform);
-    console.log(name);
-    console.table(results[name]);
+    const figures = await bench(platform);
+    results[name] = figures;
+    for (const [title, table] of Object.entries(figures)) {
+      console.log(`${name}: ${title}`);
+      console.table(table);
+    }
   }
 } finally {
   await platform.stop();

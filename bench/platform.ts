@@ -1,24 +1,39 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection, type WorkflowClient } from '@temporalio/client';
 import { type Stack, startStack } from '../dev/launcher.js';
+import { sum } from './figures.js';
 
 /** A platform of its own in a temporary directory, spoken to over HTTP as any client would. */
 export class BenchPlatform {
   private constructor(
-    private readonly stack: Stack,
-    private readonly dir: string,
+    readonly stack: Stack,
+    readonly dir: string,
+    private readonly connection: Connection,
   ) {}
 
   static async start(): Promise<BenchPlatform> {
     const dir = await mkdtemp(path.join(tmpdir(), 'everdict-bench-'));
     const stack = await startStack({ dataDir: path.join(dir, 'data') });
-    return new BenchPlatform(stack, dir);
+    const connection = await Connection.connect({ address: stack.addresses.temporalAddress });
+    return new BenchPlatform(stack, dir, connection);
   }
 
   async stop(): Promise<void> {
+    await this.connection.close();
     await this.stack.stop();
     await rm(this.dir, { recursive: true, force: true });
+  }
+
+  get temporal(): WorkflowClient {
+    return new Client({ connection: this.connection }).workflow;
+  }
+
+  get pids(): Record<'api' | 'worker' | 'temporal' | 'postgres', number> {
+    const { api = 0, worker = 0, temporal = 0, postgres = 0 } = this.stack.pids;
+    return { api, worker, temporal, postgres };
   }
 
   async call<T>(method: 'GET' | 'POST', route: string, body?: unknown): Promise<T> {
@@ -45,15 +60,28 @@ export class BenchPlatform {
     return (await this.call<{ id: string }>('POST', '/scorecards', request)).id;
   }
 
+  /** A whole scorecard of what is registered under this id. */
+  async complete(id: string): Promise<string> {
+    const scorecard = await this.submit(id);
+    await this.until(scorecard, ({ status }) => status === 'completed', 100);
+    return scorecard;
+  }
+
+  /** History events of a workflow: the mean over these. */
+  async meanEvents(workflowIds: readonly string[]): Promise<number> {
+    const { temporal } = this;
+    const lengths: number[] = [];
+    for (const id of workflowIds) lengths.push((await temporal.getHandle(id).describe()).historyLength);
+    return sum(lengths) / lengths.length;
+  }
+
   scorecard(id: string): Promise<Scorecard> {
     return this.call('GET', `/scorecards/${id}`);
   }
 
-  /** Milliseconds until the scorecard satisfies the condition, looked at every 20 ms. */
-  async until(id: string, holds: (scorecard: Scorecard) => boolean): Promise<number> {
-    const began = performance.now();
-    while (!holds(await this.scorecard(id))) await new Promise((resolve) => setTimeout(resolve, 20));
-    return performance.now() - began;
+  /** Looks again and again until the scorecard satisfies the condition. */
+  async until(id: string, holds: (scorecard: Scorecard) => boolean, everyMs = 20): Promise<void> {
+    while (!holds(await this.scorecard(id))) await sleep(everyMs);
   }
 }
 
