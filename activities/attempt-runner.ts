@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { AllocationRef, Backend, LogStream, Watch } from '../backends/backend.js';
+import type { AllocationRef, LogStream, Watch } from '../backends/backend.js';
 import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
-import { type JobSettings, longestLifeMs } from '../policy/job-payload.js';
+import type { JobSettings } from '../policy/job-parts.js';
+import { lifeLimit } from '../policy/life-limit.js';
 import { allocationName } from '../policy/naming.js';
+import { USAGE_LIMIT } from '../policy/payload.js';
+import { cutRecord } from '../policy/record.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
@@ -14,7 +17,6 @@ import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
 import { LogKeeper } from './log-keeper.js';
-import { withTimeLimit } from './time-limit.js';
 
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
@@ -137,37 +139,21 @@ export class AttemptRunner {
     });
   }
 
-  /** To the end, but not for ever: a job that stopped its own wrapper has no timer of its own any more. */
+  /** To the end, but not for ever: a program has no timer of its own, and a wrapper may have been stopped. */
   private async follow(
     attempt: Attempt,
-    run: RunJob,
-    { from, signal }: Watch,
-    progress: Progress,
-  ): Promise<AttemptEnd | undefined> {
-    const backend = this.deps.backends.forRuntime(run.runtime);
-    const limitMs = longestLifeMs(run.case, this.deps.settings.timers);
-    const startedAt = attempt.submittedAt ?? Date.now();
-    const end = await withTimeLimit(signal, startedAt + limitMs - Date.now(), (limited) =>
-      this.followWhile(attempt, backend, { from, signal: limited }, progress),
-    );
-    if (end || signal.aborted) return end;
-    await backend.stop(refOf(attempt));
-    const sinceSec = Math.round((Date.now() - startedAt) / 1_000);
-    const message = `had no result ${sinceSec} s after it was started: its own timers, ${limitMs / 1_000} s in all, did not end it`;
-    return this.ended(attempt, failed('TIMEOUT', message));
-  }
-
-  private async followWhile(
-    attempt: Attempt,
-    backend: Backend,
-    watch: Watch,
+    { runtime, case: evalCase, harness }: RunJob,
+    watch: Omit<Watch, 'deadlineAt'>,
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
-    const { logs, attempts, ended, logBytes } = this.deps;
+    const { logs, attempts, backends, ended, logBytes, settings } = this.deps;
+    const limit = lifeLimit(evalCase, harness, settings.timers);
+    const startedAt = attempt.submittedAt ?? Date.now();
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
+    const backend = backends.forRuntime(runtime);
     try {
-      for await (const event of backend.watch(refOf(attempt), watch)) {
+      for await (const event of backend.watch(refOf(attempt), { ...watch, deadlineAt: startedAt + limit.ms })) {
         progress.reachedAt = Date.now();
         if (event.kind === 'log') {
           progress[event.stream] = event.at + event.bytes.length;
@@ -175,10 +161,15 @@ export class AttemptRunner {
           continue;
         }
         await keeper.end();
+        if (event.kind === 'overdue') {
+          // Recorded before anything is stopped, so that a crash in between finds a time-out, and no lost job.
+          return await this.ended(attempt, failed('TIMEOUT', limit.reason(Date.now() - startedAt)));
+        }
         if (event.kind !== 'record') return await this.ended(attempt, event);
         const end: AttemptEnd = { kind: 'record' };
-        await attempts.recordEnd(runId, number, end, event.record);
-        ended.keep({ ...attempt, end, record: event.record });
+        const record = cutRecord(event.record, { answerLimit: settings.answerLimit, usageLimit: USAGE_LIMIT });
+        await attempts.recordEnd(runId, number, end, record);
+        ended.keep({ ...attempt, end, record });
         return end;
       }
     } finally {

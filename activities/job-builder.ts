@@ -1,6 +1,8 @@
 import type { Job } from '../backends/backend.js';
 import { effectiveResources, imageOf } from '../policy/demand.js';
-import { type JobSettings, jobPayload } from '../policy/job-payload.js';
+import type { JobSettings } from '../policy/job-parts.js';
+import { jobPayload } from '../policy/job-payload.js';
+import { programOf } from '../policy/process-job.js';
 import type { RunJob } from '../store/run.store.js';
 import type { CollectInput } from './attempt.js';
 
@@ -8,8 +10,10 @@ import type { CollectInput } from './attempt.js';
 export function buildJob(run: RunJob, { runId, attempt }: CollectInput, settings: JobSettings): Job {
   const { case: evalCase, harness, params, runtime, workspaceId } = run;
   const { cpu: cpuMillicores, memoryMb, gpu } = effectiveResources(evalCase, harness, runtime);
+  const parts = { runId, case: evalCase, harness, params };
   return {
-    payload: jobPayload({ runId, case: evalCase, harness, params }, settings),
+    payload: jobPayload(parts, settings),
+    program: programOf(parts),
     image: imageOf(evalCase, harness, runtime),
     resources: { cpuMillicores, memoryMb, gpu },
     owner: { workspaceId, runId, attempt },

@@ -1,5 +1,6 @@
 import type { AttemptFailure } from '../contracts/attempt.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import type { Program } from '../policy/process-job.js';
 import type { JobRecord } from '../policy/record.js';
 import type { Allocation } from '../policy/sweep.js';
 
@@ -15,8 +16,13 @@ export interface AllocationRef {
 
 /** What a backend is asked to run for a case. */
 export interface Job {
-  /** Everything the wrapper reads, by flat file name, the wrapper included. */
+  /** Everything the job reads, by flat file name, the wrapper included where there is one. */
   payload: ReadonlyMap<string, Uint8Array>;
+  /**
+   * A program to run in place of the wrapper, with no shell: it is given the payload's directory as its last argument,
+   * and the nonce as EVERDICT_NONCE.
+   */
+  program?: Program;
   image?: string;
   resources: { cpuMillicores?: number; memoryMb?: number; gpu?: number };
   /** Labels for people and for sweeps. */
@@ -32,12 +38,16 @@ export type AllocationEvent =
   | { kind: 'record'; record: JobRecord }
   /** Ended normally by the orchestrator's word, its log complete, without a record. */
   | { kind: 'silent'; detail: string }
+  /** Still without a record, in all that it had printed, when its time was up. It goes on until it is stopped. */
+  | { kind: 'overdue' }
   | { kind: 'failed'; failure: AttemptFailure };
 
 export interface Watch {
   /** Where following goes on: offsets up to which the output is already kept. */
   from: Record<LogStream, number>;
   signal: AbortSignal;
+  /** Until then, epoch ms, a job may go on without a record. */
+  deadlineAt: number;
 }
 
 /** Code that speaks to one cluster kind. Every verb can be repeated. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { JobSettings } from '../policy/job-payload.js';
+import type { JobSettings } from '../policy/job-parts.js';
 import type { Env } from './env.js';
 import { PACKAGE_ROOT } from './package-root.js';
 

@@ -30,6 +30,8 @@ export const RUN_ERROR_CODES = {
   SETUP_FAILED: 'harness',
   COMMAND_NOT_FOUND: 'harness',
   TOOL_MISSING: 'harness',
+  SYNTAX_ERROR: 'harness',
+  BAD_RECORD: 'harness',
   TIMEOUT: 'agent',
   ABORTED: 'agent',
 } as const satisfies Record<string, ErrorClass>;

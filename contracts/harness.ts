@@ -54,11 +54,11 @@ const CommandHarnessSpec = z.strictObject({
   command: Script,
 });
 
-/** Needs no shell: is given the path of the payload, and prints the result record itself. */
+/** Needs no shell: is given the path of the payload as its last argument, and prints the result record itself. */
 const ProcessHarnessSpec = z.strictObject({
   kind: z.literal('process'),
   ...base,
-  entrypoint: z.array(z.string().min(1).max(4_096)).min(1).max(100),
+  entrypoint: z.array(z.string().min(1).max(65_536)).min(1).max(100),
 });
 
 /** A topology of services. */

@@ -1,5 +1,6 @@
 import { aCase, aHarness } from '../test/builders.js';
-import { type JobSettings, jobPayload } from './job-payload.js';
+import type { JobSettings } from './job-parts.js';
+import { jobPayload } from './job-payload.js';
 
 const SETTINGS: JobSettings = {
   wrapper: '#!/bin/sh',

@@ -4,6 +4,9 @@ import { paramVariable } from './references.js';
 /** Above this a task comes as a file only: an environment variable that large can keep a program from starting. */
 export const TASK_ENV_BYTES = 102_400;
 
+/** Bytes of the usage report that are kept. */
+export const USAGE_LIMIT = 16_384;
+
 /** Hex digits in one line of a file that is not text. */
 const HEX_LINE = 128;
 
@@ -15,11 +18,17 @@ export interface PayloadTimers {
   lingerSec: number;
 }
 
-export interface PayloadInput {
-  /** Text of the wrapper, the same for every job. */
-  wrapper: string;
+export interface VariableInput {
   runId: string;
   caseId: string;
+  env: Readonly<Record<string, string>>;
+  params: Readonly<Record<string, string | number | boolean>>;
+  model?: string;
+}
+
+export interface PayloadInput extends VariableInput {
+  /** Text of the wrapper, the same for every job. */
+  wrapper: string;
   task: string;
   /** What the work directory begins with, by relative path. */
   files?: Readonly<Record<string, FileContent>>;
@@ -28,9 +37,6 @@ export interface PayloadInput {
   command: string;
   /** Scripts of the `command` graders, in order. */
   graders: readonly string[];
-  env: Readonly<Record<string, string>>;
-  params: Readonly<Record<string, string | number | boolean>>;
-  model?: string;
   workDir?: string;
   timers: PayloadTimers;
   /** Bytes of the answer that are kept; a multiple of 1,024. */
@@ -58,22 +64,28 @@ function settingsOf(input: PayloadInput): string {
     ['task_in_env', encoder.encode(input.task).length > TASK_ENV_BYTES ? 0 : 1],
     ['needs_git', git ? 1 : 0],
     ['answer_limit', input.answerLimit],
-    ['usage_limit', 16_384],
+    ['usage_limit', USAGE_LIMIT],
     ['grader_output_limit', 4_096],
   ];
   return settings.map(([name, value]) => `${name}=${quoted(String(value))}\n`).join('');
 }
 
-function envOf({ env, params, model, runId, caseId }: PayloadInput): string {
-  const variables: [string, string][] = [
-    ...Object.entries(env),
-    ['EVERDICT_RUN_ID', runId],
-    ['EVERDICT_CASE_ID', caseId],
-    ...Object.entries(params).map(([name, value]): [string, string] => [paramVariable(name), String(value)]),
-  ];
-  if (model !== undefined) variables.push(['EVERDICT_MODEL', model]);
-  return variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join('');
+/** Variables that every job has, whatever starts it. */
+export function jobVariables({ env, params, model, runId, caseId }: VariableInput): Record<string, string> {
+  return {
+    ...env,
+    EVERDICT_RUN_ID: runId,
+    EVERDICT_CASE_ID: caseId,
+    ...Object.fromEntries(Object.entries(params).map(([name, value]) => [paramVariable(name), String(value)])),
+    ...(model !== undefined && { EVERDICT_MODEL: model }),
+  };
 }
+
+/** As lines that a shell reads. */
+export const exportLines = (variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+    .join('');
 
 /**
  * Fetches the commit that was asked for and no more, as what came after it may hold the solution. Some servers hand out
@@ -96,7 +108,7 @@ export function buildPayload(input: PayloadInput): Map<string, Uint8Array> {
   const payload = new Map<string, string>([
     ['wrapper.sh', input.wrapper],
     ['settings', settingsOf(input)],
-    ['env', envOf(input)],
+    ['env', exportLines(jobVariables(input))],
     ['task', input.task],
     ['command', input.command],
   ]);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type JobRecord, parseRecord, RecordScanner } from './record.js';
+import { cutRecord, type JobRecord, readRecord } from './record.js';
+import { RecordScanner } from './record-scanner.js';
 
 const NONCE = 'c0ffee00';
 const BODY = [
@@ -65,9 +66,9 @@ function scan(input: Uint8Array | string, cuts: readonly number[] = [], from = 0
   return { log: Buffer.concat(plain.map((part) => part.bytes)).toString('latin1'), plain, records };
 }
 
-describe('parseRecord', () => {
+describe('readRecord', () => {
   test('reads every field', () => {
-    expect(parseRecord(ended(BODY))).toEqual(RECORD);
+    expect(readRecord(ended(BODY))).toEqual(RECORD);
   });
 
   test('reads a command that never ran, and an answer of unknown size', () => {
@@ -76,7 +77,7 @@ describe('parseRecord', () => {
       ...['command_ms 0', 'answer_from file', 'answer_bytes -', 'answer_cut 1', 'leftovers 0'],
     ]);
 
-    expect(parseRecord(lines)).toEqual({
+    expect(readRecord(lines)).toEqual({
       ...{ status: null, timer: 'setup', setupFailed: { index: 2, status: 143 }, toolMissing: 'git' },
       ...{ setupMs: 5_000, commandMs: 0, graders: [], leftovers: 0 },
       ...{ answerFrom: 'file', answer: new Uint8Array(), answerCut: true },
@@ -93,24 +94,61 @@ describe('parseRecord', () => {
     'answer_bytes',
     'answer_cut',
     'leftovers',
-  ])('refuses a record without its %s', (key) => expect(parseRecord(without(key))).toBeUndefined());
+  ])('refuses a record without its %s', (key) => expect(readRecord(without(key))).toBe(`\`${key}\` is missing`));
 
   test.each([
-    ['another version', replaced('version 1', 'version 2')],
-    ['a status that is not one', replaced('status 3', 'status -3')],
-    ['a timer that does not exist', replaced('timer none', 'timer grader')],
-    ['hex with an odd number of digits', replaced('answer 0a', 'answer 0')],
-    ['hex with a damaged digit', replaced('answer 0a', 'answer 0g')],
-    ['an answer of another size than it says', replaced('answer 0a', 'answer 0a0a')],
-    ['a value that is there twice', ended([...BODY, 'status 3'])],
-    ['a key that does not exist', ended([...BODY, 'verdict passed'])],
-    ['a line without a value', ended([...BODY, 'answer'])],
-    ['graders that are not numbered in order', replaced('grader 1 0 0 20', 'grader 3 0 0 20')],
-    ['output of a grader that is not there', replaced('grader_output 2 6e', 'grader_output 3 6e')],
-    ['another number of lines than it says', [...BODY, 'end 17']],
-    ['no end', BODY],
-    ['nothing', []],
-  ])('refuses %s', (_title, lines) => expect(parseRecord(lines)).toBeUndefined());
+    ['another version', replaced('version 1', 'version 2'), '`version` may not be "2"'],
+    ['a status that is not one', replaced('status 3', 'status -3'), '`status` may not be "-3"'],
+    ['a timer that does not exist', replaced('timer none', 'timer grader'), '`timer` may not be "grader"'],
+    ['hex with an odd number of digits', replaced('answer 0a', 'answer 0'), '`answer` may not be "0"'],
+    ['hex with a damaged digit', replaced('answer 0a', 'answer 0g'), '`answer` may not be "0g"'],
+    [
+      'an answer of another size than it says',
+      replaced('answer 0a', 'answer 0a0a'),
+      '`answer_bytes` says 3, and the answer has 4',
+    ],
+    ['a value that is there twice', ended([...BODY, 'status 3']), '`status` is there twice'],
+    [
+      'a key that does not exist',
+      ended([...BODY, 'verdict \u001b[31mpassed']),
+      'line 18 begins with no key of a record: "verdict \\u001b[31mpassed"',
+    ],
+    ['a line without a value', ended([...BODY, 'answer']), 'line 18 begins with no key of a record: "answer"'],
+    [
+      'graders that are not numbered in order',
+      replaced('grader 1 0 0 20', 'grader 3 0 0 20'),
+      '`grader` lines are not numbered from 1',
+    ],
+    [
+      'output of a grader that is not there',
+      replaced('grader_output 2 6e', 'grader_output 3 6e'),
+      '`grader` lines are not numbered from 1',
+    ],
+    ['another number of lines than it says', [...BODY, 'end 17'], '`end` says 17 lines, and there are 18'],
+    ['no end', BODY, '`end` is missing'],
+    ['nothing', [], '`version` is missing'],
+  ])('refuses %s, and says why', (_title, lines, fault) => expect(readRecord(lines)).toBe(fault));
+});
+
+test('a record beyond the limits is cut, and says so', () => {
+  const record = { ...RECORD, answerBytes: 3, usageCut: false };
+  expect(cutRecord(record, { answerLimit: 3, usageLimit: 2 })).toEqual(record);
+  expect(cutRecord(record, { answerLimit: 2, usageLimit: 1 })).toEqual({
+    ...record,
+    ...{ answer: record.answer.subarray(0, 2), answerCut: true, usage: record.usage?.subarray(0, 1), usageCut: true },
+  });
+});
+
+test('the scanner can say why lines with the right nonce made no record', () => {
+  const faultOf = (text: string): string | undefined => {
+    const scanner = new RecordScanner(NONCE);
+    scanner.push(bytesOf(text));
+    return scanner.fault;
+  };
+  expect(faultOf('noise\n')).toBeUndefined();
+  expect(faultOf(printed(ended(BODY), 'badbad00'))).toBeUndefined();
+  expect(faultOf(printed(BODY))).toBe('it has no `end` line');
+  expect(faultOf(printed(replaced('status 3', 'status x')))).toBe('`status` may not be "x"');
 });
 
 describe('RecordScanner', () => {

@@ -19,6 +19,8 @@ export interface JobRecord {
   usageCut?: boolean;
   /** Outcomes of the `command` graders, `index` from 1. */
   graders: { index: number; status: number; timedOut: boolean; ms: number; output: Uint8Array }[];
+  /** The shell could not make sense of the command. */
+  isUnparsable?: boolean;
   /** Processes that the command left and the wrapper killed. */
   leftovers: number;
 }
@@ -37,6 +39,7 @@ const KEYS = {
   answer: /^([0-9a-f]{2})*$/,
   usage_cut: /^[01]$/,
   usage: /^([0-9a-f]{2})*$/,
+  unparsable: /^1$/,
   grader: /^\d{1,4} \d{1,3} [01] \d{1,12}$/,
   grader_output: /^\d{1,4} ([0-9a-f]{2})*$/,
   leftovers: /^\d{1,9}$/,
@@ -53,18 +56,22 @@ function hexBytes(parts: readonly string[]): Uint8Array {
   return bytes;
 }
 
-/** Every line in order, by key; undefined if one is not what a record may hold. */
-function linesByKey(lines: readonly string[]): Map<Key, string[]> | undefined {
+const excerpt = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** Every line in order, by key; or why one is not what a record may hold. */
+function linesByKey(lines: readonly string[]): Map<Key, string[]> | string {
   const found = new Map<Key, string[]>();
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     const space = line.indexOf(' ');
     const key = line.slice(0, space) as Key;
     const value = line.slice(space + 1);
-    if (space < 0 || !Object.hasOwn(KEYS, key) || !KEYS[key].test(value)) return undefined;
+    if (space < 0 || !Object.hasOwn(KEYS, key))
+      return `line ${index + 1} begins with no key of a record: ${excerpt(line)}`;
+    if (!KEYS[key].test(value)) return `\`${key}\` may not be ${excerpt(value)}`;
     const values = found.get(key);
     if (!values) found.set(key, [value]);
     else if (REPEATED.has(key)) values.push(value);
-    else return undefined;
+    else return `\`${key}\` is there twice`;
   }
   return found;
 }
@@ -95,17 +102,24 @@ const REQUIRED: readonly Key[] = [
   'answer_bytes',
   'answer_cut',
   'leftovers',
+  'end',
 ];
 
-/** The record that these lines are, nonce removed; undefined where they are not exactly one: never a guess. */
-export function parseRecord(lines: readonly string[]): JobRecord | undefined {
+/** The record that these lines are, nonce removed; or why they are not exactly one: never a guess. */
+export function readRecord(lines: readonly string[]): JobRecord | string {
   const found = linesByKey(lines);
-  const one = (key: Key): string => found?.get(key)?.[0] ?? '';
-  if (!found || REQUIRED.some((key) => !found.has(key)) || Number(one('end')) !== lines.length) return undefined;
+  if (typeof found === 'string') return found;
+  const one = (key: Key): string => found.get(key)?.[0] ?? '';
+  const missing = REQUIRED.find((key) => !found.has(key));
+  if (missing) return `\`${missing}\` is missing`;
+  if (Number(one('end')) !== lines.length) return `\`end\` says ${one('end')} lines, and there are ${lines.length}`;
   const answer = hexBytes(found.get('answer') ?? []);
   const answerCut = one('answer_cut') === '1';
   const graders = gradersOf(found);
-  if (!graders || (!answerCut && Number(one('answer_bytes')) !== answer.length)) return undefined;
+  if (!graders) return '`grader` lines are not numbered from 1';
+  if (!answerCut && Number(one('answer_bytes')) !== answer.length) {
+    return `\`answer_bytes\` says ${one('answer_bytes')}, and the answer has ${answer.length}`;
+  }
   const [index = 0, setupStatus = 0] = one('setup_failed').split(' ').map(Number);
   return {
     status: one('status') === '-' ? null : Number(one('status')),
@@ -120,146 +134,23 @@ export function parseRecord(lines: readonly string[]): JobRecord | undefined {
     ...(one('answer_bytes') !== '-' && { answerBytes: Number(one('answer_bytes')) }),
     ...(found.has('usage_cut') && { usage: hexBytes(found.get('usage') ?? []), usageCut: one('usage_cut') === '1' }),
     graders,
+    ...(found.has('unparsable') && { isUnparsable: true }),
     leftovers: Number(one('leftovers')),
   };
 }
 
-export interface PlainBytes {
-  /** Offset of the first byte in what the job wrote. */
-  at: number;
-  bytes: Uint8Array;
+/** What the wrapper cuts by itself, and a program that prints its own record may not. */
+export function cutRecord(record: JobRecord, { answerLimit, usageLimit }: RecordLimits): JobRecord {
+  const { answer, usage } = record;
+  return {
+    ...record,
+    ...(answer.length > answerLimit && { answer: answer.subarray(0, answerLimit), answerCut: true }),
+    ...(usage && usage.length > usageLimit && { usage: usage.subarray(0, usageLimit), usageCut: true }),
+  };
 }
 
-const NEWLINE = 10;
-/** A record line, its own newline included. */
-const MOST_LINE_BYTES = 4_096;
-/** Several times what the wrapper can print, so that a job that knows its nonce does not fill our memory. */
-const MOST_LINES = 4_096;
-
-/**
- * Splits a job's stdout into plain output and the lines of its record, in bounded memory whatever arrives. A line counts
- * only with the right nonce and up to 4,096 bytes; everything else is output, but for the newline before the record.
- * The first valid record stands, and all that follows it is output.
- */
-export class RecordScanner {
-  private readonly prefix: Uint8Array;
-  private readonly shifts: Uint16Array;
-  private held: Uint8Array = new Uint8Array();
-  private lines: string[] = [];
-  private isDone = false;
-
-  /** @param from Offset at which the bytes to be pushed begin. */
-  constructor(
-    nonce: string,
-    private from = 0,
-  ) {
-    this.prefix = new TextEncoder().encode(`__EVERDICT_RESULT__ ${nonce} `);
-    this.shifts = shiftsOf(this.prefix);
-  }
-
-  /**
-   * Takes the next bytes; answers with the output among what is decided now, and the record once it is whole. The output
-   * may share its memory with the bytes.
-   */
-  push(chunk: Uint8Array): { plain: PlainBytes[]; record?: JobRecord } {
-    const bytes = joined(this.held, chunk);
-    const plain: PlainBytes[] = [];
-    let record: JobRecord | undefined;
-    let start = 0;
-    let line = this.find(bytes, 0);
-    while (line >= 0) {
-      const end = lineEnd(bytes, line);
-      if (end === 'undecided') break;
-      if (end === 'plain') {
-        line = this.find(bytes, line + 1);
-        continue;
-      }
-      const text = new TextDecoder().decode(bytes.subarray(line + this.prefix.length, end));
-      const isOpening = text.startsWith('version ') && line > start && bytes[line - 1] === NEWLINE;
-      this.take(plain, bytes, start, isOpening ? line - 1 : line);
-      record ??= this.addLine(text);
-      start = end + 1;
-      line = this.find(bytes, start);
-    }
-    const decided = this.isDone ? bytes.length : this.undecidedFrom(bytes, start, line);
-    this.take(plain, bytes, start, decided);
-    // A copy also of a Buffer, whose own `slice` is a view of memory that its owner may use again.
-    this.held = Uint8Array.from(bytes.subarray(decided));
-    this.from += decided;
-    return { plain, record };
-  }
-
-  /** What was held back, once nothing more comes. */
-  end(): PlainBytes[] {
-    const plain: PlainBytes[] = [];
-    this.take(plain, this.held, 0, this.held.length);
-    this.from += this.held.length;
-    this.held = new Uint8Array();
-    return plain;
-  }
-
-  private take(plain: PlainBytes[], bytes: Uint8Array, start: number, end: number): void {
-    if (end > start) plain.push({ at: this.from + start, bytes: bytes.subarray(start, end) });
-  }
-
-  /** A record that began and was not finished gives way to the next: a log may be read again from an earlier point. */
-  private addLine(line: string): JobRecord | undefined {
-    if (line.startsWith('version ')) this.lines = [];
-    if (this.lines.length < MOST_LINES) this.lines.push(line);
-    if (!line.startsWith('end ')) return undefined;
-    const record = parseRecord(this.lines);
-    this.isDone = record !== undefined;
-    this.lines = [];
-    return record;
-  }
-
-  /** Where the prefix begins next, or -1. Looks at one byte in as many as the prefix has (Horspool). */
-  private find(bytes: Uint8Array, start: number): number {
-    const { prefix, shifts, isDone } = this;
-    const last = prefix.length - 1;
-    for (let at = isDone ? bytes.length : start + last; at < bytes.length; at += shifts[bytes[at] ?? 0] ?? 1) {
-      if (bytes[at] === prefix[last] && canBegin(bytes, at - last, prefix)) return at - last;
-    }
-    return -1;
-  }
-
-  /** Where the end begins that more bytes may turn into a record line, or into the newline before one. */
-  private undecidedFrom(bytes: Uint8Array, start: number, line: number): number {
-    let at = line;
-    if (at < 0) {
-      at = Math.max(start, bytes.length - this.prefix.length + 1);
-      while (at < bytes.length && !canBegin(bytes, at, this.prefix)) at += 1;
-    }
-    return at > start && bytes[at - 1] === NEWLINE ? at - 1 : at;
-  }
-}
-
-/** Where the record line that begins here ends, if it is one. */
-function lineEnd(bytes: Uint8Array, line: number): number | 'plain' | 'undecided' {
-  const end = bytes.subarray(line, line + MOST_LINE_BYTES).indexOf(NEWLINE);
-  if (end >= 0) return line + end;
-  return bytes.length - line < MOST_LINE_BYTES ? 'undecided' : 'plain';
-}
-
-/** Whether the bytes from `at` are the prefix, as far as they go. */
-function canBegin(bytes: Uint8Array, at: number, prefix: Uint8Array): boolean {
-  const length = Math.min(prefix.length, bytes.length - at);
-  for (let i = 0; i < length; i += 1) if (bytes[at + i] !== prefix[i]) return false;
-  return true;
-}
-
-/** By the byte below its end, how far the prefix can move on without missing a place where it begins. */
-function shiftsOf(prefix: Uint8Array): Uint16Array {
-  const last = prefix.length - 1;
-  const shifts = new Uint16Array(256).fill(prefix.length);
-  for (const [at, byte] of prefix.subarray(0, last).entries()) shifts[byte] = last - at;
-  return shifts;
-}
-
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  if (head.length === 0) return tail;
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
+/** In bytes. */
+export interface RecordLimits {
+  answerLimit: number;
+  usageLimit: number;
 }

@@ -28,6 +28,10 @@ export function aDataset({ size = 3, ...parts }: Parts & { size?: number } = {})
 export const aHarness = (parts: Parts = {}): HarnessSpec =>
   HarnessSpec.parse({ kind: 'command', id: 'echo', version: '1.0.0', command: 'cat "$EVERDICT_TASK_FILE"', ...parts });
 
+/** A harness that prints its record itself. */
+export const aProcess = (parts: Parts = {}): HarnessSpec =>
+  HarnessSpec.parse({ kind: 'process', id: 'program', version: '1.0.0', entrypoint: ['/bin/agent'], ...parts });
+
 export const aRuntime = (parts: Parts = {}): RuntimeSpec =>
   RuntimeSpec.parse({ kind: 'local', id: 'here', version: '1.0.0', maxConcurrent: 4, ...parts });
 

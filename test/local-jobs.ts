@@ -6,7 +6,8 @@ import type { AllocationEvent, AllocationRef, Backend, Job } from '../backends/b
 import { LocalBackend } from '../backends/local/local.backend.js';
 import { readLocalHost } from '../backends/local/local.host.js';
 import { type ProcessId, ProcessTable } from '../backends/local/local.process.js';
-import { type JobSettings, jobPayload } from '../policy/job-payload.js';
+import type { JobSettings } from '../policy/job-parts.js';
+import { jobPayload } from '../policy/job-payload.js';
 import type { JobRecord } from '../policy/record.js';
 import { aCase, aHarness } from './builders.js';
 
@@ -89,7 +90,11 @@ export interface Watched {
 export async function watchToEnd(backend: Backend, allocation: AllocationRef, signal?: AbortSignal): Promise<Watched> {
   const kept = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let last: AllocationEvent | undefined;
-  const watch = { from: { stdout: 0, stderr: 0 }, signal: signal ?? new AbortController().signal };
+  const watch = {
+    from: { stdout: 0, stderr: 0 },
+    signal: signal ?? new AbortController().signal,
+    deadlineAt: Number.POSITIVE_INFINITY,
+  };
   for await (const event of backend.watch(allocation, watch)) {
     if (event.kind === 'log') kept[event.stream].push(Buffer.from(event.bytes));
     else last = event;

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPayload, type PayloadInput, type PayloadTimers } from '../policy/payload.js';
-import { type JobRecord, RecordScanner } from '../policy/record.js';
+import type { JobRecord } from '../policy/record.js';
+import { RecordScanner } from '../policy/record-scanner.js';
 import { findProgram, type Shell } from './shells.js';
 
 const WRAPPER = readFileSync(new URL('wrapper.sh', import.meta.url), 'utf8');

@@ -5,8 +5,10 @@ import type { HarnessSpec, Params } from '../../contracts/harness.js';
 import type { Envelope, RuntimeSpec } from '../../contracts/runtime.js';
 import { type OperatorFlags, siteFaults } from '../../policy/capabilities.js';
 import { declaredResources, demandOf, exceeds } from '../../policy/demand.js';
-import { type JobSettings, jobPayload } from '../../policy/job-payload.js';
+import type { JobSettings } from '../../policy/job-parts.js';
+import { jobPayload } from '../../policy/job-payload.js';
 import { payloadBytes, TASK_ENV_BYTES } from '../../policy/payload.js';
+import { shellFaults } from '../../policy/process-job.js';
 import { namesTask } from '../../policy/references.js';
 
 /** A runtime that cases are submitted to. */
@@ -59,6 +61,7 @@ export class CaseGate {
   check(evalCase: EvalCase, { spec, envelope }: Site): void {
     const found: Fault[] = [
       ...siteFaults(evalCase, this.harness, spec, this.limits),
+      ...shellFaults(evalCase, this.harness).map((fault): Fault => ({ code: 'BAD_SPEC', ...fault })),
       ...this.demandFaults(evalCase, envelope, spec),
       ...this.payloadFaults(evalCase),
     ];

@@ -1,7 +1,7 @@
 import type { Env } from '../../config/env.js';
 import { jobSettings } from '../../config/job-settings.js';
 import type { OperatorFlags } from '../../policy/capabilities.js';
-import type { JobSettings } from '../../policy/job-payload.js';
+import type { JobSettings } from '../../policy/job-parts.js';
 
 /** What the operator of this deployment allows, and its limits. */
 export class Operator implements OperatorFlags {

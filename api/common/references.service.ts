@@ -80,7 +80,7 @@ const withLatest = (ref: string, latest: string | undefined): string =>
   latest === undefined ? ref : `${ref}; the latest version is ${latest}`;
 
 function refuseUnbuilt({ id, version, kind, acquire }: HarnessSpec): void {
-  if (kind !== 'command') {
+  if (kind === 'service') {
     throw new PlatformError('HARNESS_NOT_BUILT', `harness ${id}@${version} is of kind ${kind}, which does not run yet`);
   }
   if (acquire) {

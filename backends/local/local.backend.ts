@@ -6,6 +6,7 @@ import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../bac
 import { reasonOf } from './local.errors.js';
 import { followJob } from './local.follow.js';
 import type { LocalHost } from './local.host.js';
+import { launcherFiles } from './local.launcher.js';
 import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
 import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
@@ -43,10 +44,10 @@ export class LocalBackend implements Backend {
     try {
       if (!existsSync(paths.dir) && allocation.submittedAt !== undefined) return 'lost';
       if (!existsSync(paths.claim) && isOfEarlierBoot(paths, host.bootId)) await removeJobDir(paths);
-      const made = createJobDir(paths, job.payload, host.bootId);
+      const made = createJobDir(paths, [...job.payload, ...launcherFiles(job)], host.bootId);
       // The claim is made by the wrapper, once: starting another one where none is seen yet cannot start the job twice.
       if (!existsSync(paths.claim)) {
-        this.started.set(allocation.name, await STARTER.start(wrapperOrder(paths, allocation, environment)));
+        this.started.set(allocation.name, await STARTER.start(wrapperOrder(paths, job, allocation, environment)));
       }
       return made === 'created' ? 'created' : 'adopted';
     } catch (error) {

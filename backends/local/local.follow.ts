@@ -1,4 +1,4 @@
-import { RecordScanner } from '../../policy/record.js';
+import { RecordScanner } from '../../policy/record-scanner.js';
 import type { AllocationEvent, Watch } from '../backend.js';
 import { hasCode } from './local.errors.js';
 import type { WrapperLife } from './local.life.js';
@@ -41,9 +41,10 @@ export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent
 
 /** The end is looked for between two reads that find nothing, so what was written before it is never missed. */
 async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail): AsyncGenerator<AllocationEvent> {
-  const { nonce, life, from, signal } = follow;
+  const { nonce, life, from, signal, deadlineAt } = follow;
   const scanner = new RecordScanner(nonce, from.stdout);
   let hasEnded = false;
+  let overdueFrom: number | undefined;
   for (let pauseMs = SHORTEST_PAUSE_MS; !signal.aborted; ) {
     const out = await stdout.next();
     const { plain, record } = out ? scanner.push(out.bytes) : { plain: [], record: undefined };
@@ -55,6 +56,12 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     }
     const err = await stderr.next();
     if (err) yield { kind: 'log', stream: 'stderr', ...err };
+    // A worker that comes back late finds a record that was printed in time.
+    if (Date.now() >= deadlineAt) overdueFrom ??= stdout.size;
+    if (overdueFrom !== undefined && stdout.seen >= overdueFrom && !hasEnded && (await life.isRunning())) {
+      yield { kind: 'overdue' };
+      return;
+    }
 
     if (out || err) {
       pauseMs = SHORTEST_PAUSE_MS;
@@ -64,7 +71,7 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     }
     if (hasEnded) {
       for (const { at, bytes } of scanner.end()) yield { kind: 'log', stream: 'stdout', at, bytes };
-      yield life.end();
+      yield life.end(scanner.fault);
       return;
     }
     hasEnded = !(await life.isRunning());

@@ -4,7 +4,7 @@ import type { AllocationEvent } from '../backend.js';
 import { pause } from './local.pause.js';
 import { isAlive, type ProcessId, type ProcessTable } from './local.process.js';
 import type { StartedWrapper } from './local.starter.js';
-import { isOfEarlierBoot, type JobPaths, readWrapper } from './local.state.js';
+import { isOfEarlierBoot, type JobPaths, readExitStatus, readWrapper } from './local.state.js';
 
 /** How long a wrapper that another worker started may take to claim its directory and say who it is. */
 const CLAIM_WAIT_MS = 5_000;
@@ -61,22 +61,38 @@ export class WrapperLife {
     this.ranWithoutDirectory = (await processes.of(name, this.wrapper)).length > 0;
   }
 
-  /** What an end without a record means. */
-  end(): AllocationEvent {
+  /** What an end without a record means; `fault`: why what the job printed in place of one is none. */
+  end(fault?: string): AllocationEvent {
     const { name, paths, bootId, started } = this.job;
-    const failed = (failure: AttemptFailure): AllocationEvent => ({ kind: 'failed', failure });
     if (this.ranWithoutDirectory) return { kind: 'silent', detail: 'the job took its own files away' };
     if (!existsSync(paths.dir)) {
-      return failed({ code: 'ALLOCATION_LOST', message: `the state directory of ${name} is gone` });
+      return failed('ALLOCATION_LOST', `the state directory of ${name} is gone`);
     }
+    const status = readExitStatus(paths);
+    if (status !== undefined) return endOfProgram(status, fault);
     if (isOfEarlierBoot(paths, bootId)) {
-      return failed({ code: 'NODE_LOST', message: `the host was restarted while ${name} ran` });
+      return failed('NODE_LOST', `the host was restarted while ${name} ran`);
     }
     const isOwn = !this.wrapper || this.wrapper.pid === started?.pid;
     const how = (isOwn && started?.end) || 'is gone';
     if (!existsSync(paths.claim) && !this.wrapper) {
-      return failed({ code: 'PLATFORM_ERROR', message: `the wrapper of ${name} ${how} before it started anything` });
+      return failed('PLATFORM_ERROR', `the wrapper of ${name} ${how} before it started anything`);
     }
     return { kind: 'silent', detail: `the job's wrapper ${how}` };
   }
+}
+
+const failed = (code: AttemptFailure['code'], message: string): AllocationEvent => ({
+  kind: 'failed',
+  failure: { code, message },
+});
+
+/** What a shell says of a program that is not there, or is none. */
+const NOT_FOUND: Record<number, string> = { 126: 'cannot be executed', 127: 'was not found' };
+
+function endOfProgram(status: number, fault: string | undefined): AllocationEvent {
+  if (fault) return failed('BAD_RECORD', `the record that the entrypoint printed is none: ${fault}`);
+  const why = NOT_FOUND[status];
+  if (why) return failed('COMMAND_NOT_FOUND', `exit code ${status}: the entrypoint ${why}`);
+  return { kind: 'silent', detail: `the entrypoint ended with exit code ${status}` };
 }

@@ -7,6 +7,8 @@ export interface StartOrder {
   env: Record<string, string>;
   stdout: string;
   stderr: string;
+  /** For its stdin, which is empty otherwise. */
+  input?: string;
 }
 
 /** A wrapper that this worker started: it may not have claimed its directory yet. */
@@ -35,12 +37,18 @@ function starterProgram(): void {
   const tell = (reply: StarterReply): void => void process.send?.(reply, undefined, undefined, () => undefined);
   process.title = 'everdict-starter';
   process.on('disconnect', () => process.exit(0));
-  process.on('message', ({ id, args, cwd, env, stdout, stderr }: StartRequest) => {
+  process.on('message', ({ id, args, cwd, env, stdout, stderr, input }: StartRequest) => {
     const files: number[] = [];
     const refuse = ({ code, message }: NodeJS.ErrnoException): void => tell({ id, error: { code, message } });
     try {
       for (const path of [stdout, stderr]) files.push(openSync(path, 'a'));
-      const child = start('/bin/sh', args, { cwd, env, detached: true, stdio: ['ignore', ...files] });
+      const child = start('/bin/sh', args, {
+        cwd,
+        env,
+        detached: true,
+        stdio: [input === undefined ? 'ignore' : 'pipe', ...files],
+      });
+      child.stdin?.on('error', () => undefined).end(input);
       child.once('spawn', () => tell({ id, pid: child.pid ?? 0 }));
       child.once('error', refuse);
       child.once('exit', (status, signal) =>

@@ -29,6 +29,8 @@ export interface JobPaths {
   state: string;
   claim: string;
   pid: string;
+  /** How the program of a job without a wrapper ended: its exit status, written by who started it. */
+  status: string;
   boot: string;
   stdout: string;
   stderr: string;
@@ -46,6 +48,7 @@ export function jobPaths(stateDir: string, name: string): JobPaths {
     state,
     claim: join(state, 'claim'),
     pid: join(state, 'pid'),
+    status: join(state, 'status'),
     boot: join(dir, 'boot'),
     stdout: join(dir, 'stdout'),
     stderr: join(dir, 'stderr'),
@@ -59,7 +62,7 @@ export function jobPaths(stateDir: string, name: string): JobPaths {
  */
 export function createJobDir(
   paths: JobPaths,
-  payload: ReadonlyMap<string, Uint8Array>,
+  payload: Iterable<[file: string, bytes: Uint8Array]>,
   bootId: string,
 ): 'created' | 'exists' {
   if (existsSync(paths.dir)) return 'exists';
@@ -100,6 +103,12 @@ export function readWrapper(paths: JobPaths, name: string): ProcessId | undefine
   const [pid, startTime] = /^(\d+) (\d+)$/.exec(readText(paths.pid)?.trim() ?? '')?.slice(1) ?? [];
   const claimed = pid && startTime ? { pid: Number(pid), startTime } : undefined;
   return claimed && isWrapperOf(claimed, name) ? claimed : undefined;
+}
+
+/** Exit status of a program that ended, as a shell counts it. */
+export function readExitStatus(paths: JobPaths): number | undefined {
+  const status = /^(\d{1,3})\n$/.exec(readText(paths.status) ?? '')?.[1];
+  return status === undefined ? undefined : Number(status);
 }
 
 /** Whether the machine was restarted since the job began. A job may delete the file, which is no evidence of that. */

@@ -1,6 +1,7 @@
 /**
- * Writes solver.json and hasty.json: each carries its whole program, so an image needs nothing but node.
- *   node examples/harnesses/build.mjs            write both
+ * Writes solver.json, hasty.json and adder.json: each carries its whole program, so an image needs nothing but node, or
+ * Python for the last.
+ *   node examples/harnesses/build.mjs            write them
  *   node examples/harnesses/build.mjs --check    exit 1 if a committed one differs from its sources
  */
 import fs from 'node:fs';
@@ -64,6 +65,16 @@ function specOf({ id, description, tags }) {
   };
 }
 
+/** Python runs the program from its text, and hands it the path of the payload. */
+const ADDER = {
+  kind: 'process',
+  id: 'adder',
+  version: '1.0.0',
+  description: 'Adds the numbers in a task. A process, without a shell: it prints its record itself.',
+  tags: ['example', 'process'],
+  entrypoint: ['python3', '-c', fs.readFileSync(path.join(HERE, 'adder.py'), 'utf8')],
+};
+
 /** Short lists stay on one line, as the formatter of this repository writes them. */
 function print(spec) {
   const fields = Object.entries(spec).map(([key, value]) => {
@@ -74,12 +85,12 @@ function print(spec) {
 }
 
 const isCheck = process.argv.includes('--check');
-for (const harness of HARNESSES) {
-  const target = path.join(HERE, `${harness.id}.json`);
-  const text = print(specOf(harness));
+for (const spec of [...HARNESSES.map(specOf), ADDER]) {
+  const target = path.join(HERE, `${spec.id}.json`);
+  const text = print(spec);
   if (!isCheck) fs.writeFileSync(target, text);
   else if (!fs.existsSync(target) || fs.readFileSync(target, 'utf8') !== text) {
-    process.stderr.write(`${harness.id}.json differs from its sources: run node examples/harnesses/build.mjs\n`);
+    process.stderr.write(`${spec.id}.json differs from its sources: run node examples/harnesses/build.mjs\n`);
     process.exitCode = 1;
   }
 }

@@ -52,6 +52,21 @@ beforeAll(async () => {
         ],
       },
     ],
+    [
+      '/datasets',
+      {
+        id: 'scripts',
+        version: '1',
+        cases: [
+          {
+            id: 'a',
+            task: 'x',
+            env: { kind: 'repo', source: { files: {} }, setup: ['make'] },
+            graders: [{ kind: 'command', command: 'make test' }],
+          },
+        ],
+      },
+    ],
     ['/datasets', { id: 'gpu', version: '1', cases: [{ id: 'a', task: 'x', resources: { gpu: 1 } }] }],
     ['/datasets', { id: 'browser', version: '1', cases: [{ id: 'a', task: 'x', env: { kind: 'browser' } }] }],
     [
@@ -126,6 +141,7 @@ describe('a submit', () => {
     expect((await api.send('POST', '/scorecards', { ...wanted, harness: 'exact' })).status).toBe(202);
     expect((await api.send('POST', '/scorecards', { ...wanted, dataset: 'fits', harness: 'in-env' })).status).toBe(202);
     expect((await api.send('POST', '/scorecards', { ...wanted, dataset: 'long' })).status).toBe(202);
+    expect((await api.send('POST', '/scorecards', { ...wanted, dataset: 'long', harness: 'binary' })).status).toBe(202);
     expect(
       (await api.send('POST', '/scorecards', { ...wanted, harness: 'tuned', params: { 'max-steps': 9 } })).status,
     ).toBe(202);
@@ -149,7 +165,13 @@ describe('a submit', () => {
     ['unknown case ids', { cases: { ids: ['case-1', 'case-x', 'case-y'] } }, 404, 'NOT_FOUND', ['"case-x", "case-y"']],
     ['no case', { cases: { tags: ['none'] } }, 400, 'NO_CASES', ['tasks@1.0.0']],
     ['too many runs', { trials: 1_000, dataset: 'many' }, 400, 'BAD_REQUEST', ['110000', '100000']],
-    ['a harness of processes', { harness: 'binary' }, 501, 'HARNESS_NOT_BUILT', ['binary@1', 'process']],
+    [
+      'cases with scripts, which no process runs',
+      { harness: 'binary', dataset: 'scripts' },
+      400,
+      'BAD_SPEC',
+      ['cases.a.graders[0]', 'binary', 'and 1 more'],
+    ],
     ['a harness of services', { harness: 'topology' }, 501, 'HARNESS_NOT_BUILT', ['service']],
     ['a harness that acquires sessions', { harness: 'pooled' }, 501, 'HARNESS_NOT_BUILT', ['pooled@1']],
     ['a runtime whose backend is not built', { runtime: 'rack' }, 501, 'BACKEND_NOT_BUILT', ['rack@1', 'nomad']],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Effects, Rig } from './rig.js';
+import { printing, recordLines } from './programs.js';
+import { type Effects, Rig, type RunSketch } from './rig.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -45,18 +46,26 @@ class Fuse {
 
 const EFFECTS = 9;
 
+/** Jobs that note their start in a file and answer `out`. */
+const JOBS: Record<string, (starts: string) => RunSketch> = {
+  command: (starts) => ({ command: `echo start >>${starts}; printf out` }),
+  process: (starts) => {
+    const before = `echo start >>${starts}; echo working`;
+    return { entrypoint: printing(recordLines({ answer: '6f7574' }), { before }) };
+  },
+};
+
 describe('a worker that dies', () => {
-  const moments = Array.from({ length: EFFECTS }, (_, i) => i + 1).flatMap((at) => [
-    ['before', at] as const,
-    ['after', at] as const,
-  ]);
+  const moments = Array.from({ length: EFFECTS }, (_, i) => i + 1).flatMap((at) =>
+    Object.keys(JOBS).flatMap((job) => [['before', at, job] as const, ['after', at, job] as const]),
+  );
 
   test.each(moments)(
-    '%s effect %i leaves a run that the next worker settles once, without starting it twice',
-    async (when, at) => {
-      const starts = join(rig.site.stateDir, `starts-${when}-${at}`);
+    '%s effect %i of a %s leaves a run that the next worker settles once, without starting it twice',
+    async (when, at, job) => {
+      const starts = join(rig.site.stateDir, `starts-${when}-${at}-${job}`);
       const input = await rig.run({
-        command: `echo start >>${starts}; echo out`,
+        ...JOBS[job]?.(starts),
         case: { graders: [{ kind: 'equals', value: 'out' }] },
       });
       const fuse = new Fuse(at, when);

@@ -87,7 +87,9 @@ test('a job that stops its own wrapper is ended once it has outlived all its tim
   const anHourAgo = "UPDATE attempts SET submitted_at = submitted_at - interval '1 hour' WHERE run_id = $1";
   await rig.world.dataSource.query(anHourAgo, [input.runId]);
 
-  expect(await worker.dispatch(input)).toMatchObject({ kind: 'failed', failure: { code: 'TIMEOUT' } });
+  const end = await worker.dispatch(input);
+  expect(end).toMatchObject({ kind: 'failed', failure: { code: 'TIMEOUT' } });
+  if (end.kind === 'failed') await worker.finish(input, end);
   expect(await rig.processesOf(input)).toEqual([]);
 });
 

@@ -17,14 +17,18 @@ import { newId } from '../../../store/ids.js';
 import { LocalHostStore } from '../../../store/local-host.store.js';
 import type { LogStore } from '../../../store/log.store.js';
 import type { RunStore } from '../../../store/run.store.js';
-import { aCase, aHarness } from '../../builders.js';
+import { aCase, aHarness, aProcess } from '../../builders.js';
 import { LocalSite, SETTINGS } from '../../local-jobs.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, nextSeq, POOL, type World } from '../store/world.js';
 
 export interface RunSketch {
-  command: string;
+  /** Of a command harness; or `entrypoint`, of a process. */
+  command?: string;
   setup?: string[];
+  entrypoint?: string[];
+  /** Further parts of the harness. */
+  harness?: Record<string, unknown>;
   case?: Record<string, unknown>;
   infraRetries?: number;
 }
@@ -61,15 +65,23 @@ export class Rig {
   }
 
   /** A run of its own, and the grant that its first attempt is opened with. */
-  async run({ command, setup = [], case: parts = {}, infraRetries = 2 }: RunSketch): Promise<AttemptInput> {
+  async run({
+    command,
+    setup,
+    entrypoint,
+    case: evalCase = {},
+    infraRetries = 2,
+    ...rest
+  }: RunSketch): Promise<AttemptInput> {
     this.registered += 1;
-    const harness = aHarness({ id: `harness-${this.registered}`, command, setup });
+    const parts = { id: `harness-${this.registered}`, ...rest.harness };
+    const harness = entrypoint ? aProcess({ entrypoint, ...parts }) : aHarness({ command, setup, ...parts });
     await this.world.harnesses.insert('default', harness);
     const id = newId('run');
     await this.world.runs.create({
       id,
       workspaceId: 'default',
-      case: { own: aCase(parts) },
+      case: { own: aCase(evalCase) },
       harnessPk: (await this.world.harnesses.find('default', harness.id))?.pk ?? 0,
       site: { poolId: POOL, version: '1.0.0' },
       class: 'batch',
