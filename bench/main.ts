@@ -5,11 +5,13 @@ import { benchDispatch } from './dispatch.bench.js';
 import type { Figures } from './figures.js';
 import { BenchPlatform } from './platform.js';
 import { benchSubmit } from './submit.bench.js';
+import { benchUpload } from './upload.bench.js';
 
 const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
   cancel: benchCancel,
   dispatch: benchDispatch,
   submit: benchSubmit,
+  upload: benchUpload,
 };
 
 const wanted = process.argv.slice(2);

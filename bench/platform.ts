@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowClient } from '@temporalio/client';
 import { type Stack, startStack } from '../dev/launcher.js';
@@ -44,6 +45,24 @@ export class BenchPlatform {
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${route}: ${response.status} ${text}`);
     return JSON.parse(text) as T;
+  }
+
+  /** Registers a dataset out of a stream of lines. */
+  async upload(query: string, lines: Readable): Promise<void> {
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const init = { method: 'POST', headers, body: Readable.toWeb(lines), duplex: 'half' } as RequestInit;
+    const response = await fetch(`${this.stack.apiUrl}/datasets?${query}`, init);
+    if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`);
+    await response.arrayBuffer();
+  }
+
+  /** Reads an answer to its end and keeps nothing of it. */
+  async drain(route: string): Promise<number> {
+    const response = await fetch(`${this.stack.apiUrl}${route}`);
+    if (!response.ok) throw new Error(`GET ${route}: ${response.status} ${await response.text()}`);
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) bytes += chunk.length;
+    return bytes;
   }
 
   /** Registers a local runtime, a harness with this command, and a dataset of so many equal cases. */

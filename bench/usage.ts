@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Clock ticks of a second, the same on every Linux. */
 const TICKS = 100;
@@ -81,3 +81,6 @@ export function postgresMb(pid: number): number {
   const shared = Math.max(...pids.map((each) => statusKb(each, 'RssShmem') + statusKb(each, 'RssFile')));
   return Math.round((own + shared) / 1_024);
 }
+
+/** Its peak counts from now on. */
+export const forgetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -3,12 +3,19 @@ import { type CliError, refused, unreachable } from './failures.js';
 import { fetchFailure } from './foreign-errors.js';
 import { Problem } from './wire.js';
 
-/** How long one call may take, uploads included. */
+/** How long one call may take; of a streamed upload, how long nothing of it may be taken. */
 const CALL_TIMEOUT_MS = 60_000;
+
+/** A body that is read as fast as the platform takes it. */
+export interface StreamedBody {
+  type: string;
+  length: number;
+  chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>;
+}
 
 export interface Call {
   query?: Record<string, string | number | readonly string[] | undefined>;
-  body?: { type: string; bytes: string | Uint8Array<ArrayBuffer> };
+  body?: { type: string; bytes: string | Uint8Array<ArrayBuffer> } | StreamedBody;
   headers?: Record<string, string>;
 }
 
@@ -56,8 +63,7 @@ export class HttpClient {
   }
 
   private async fetch(method: string, path: string, { query = {}, body, headers = {} }: Call): Promise<Response> {
-    const init: RequestInit = { method, headers, redirect: 'manual', signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
-    if (body) Object.assign(init, { body: body.bytes, headers: { ...headers, 'content-type': body.type } });
+    const init: RequestInit = { method, headers, redirect: 'manual', ...bodyOf(body, headers) };
     try {
       return await fetch(`${this.url}${path}${queryString(query)}`, init);
     } catch (error) {
@@ -82,6 +88,39 @@ export class HttpClient {
   private foreign(response: Response, what: string, cause?: unknown): CliError {
     return unreachable(this.url, `it answered ${response.status} with something else: ${what}`, cause);
   }
+}
+
+function bodyOf(body: Call['body'], headers: Record<string, string>): RequestInit & { duplex?: 'half' } {
+  if (!body) return { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
+  const typed = { ...headers, 'content-type': body.type };
+  if ('bytes' in body) return { body: body.bytes, headers: typed, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
+  const { stream, signal } = watched(body.chunks);
+  return { body: stream, headers: { ...typed, 'content-length': String(body.length) }, signal, duplex: 'half' };
+}
+
+/** A stream of the chunks, and a signal that aborts once none was taken for too long. */
+function watched(chunks: StreamedBody['chunks']): {
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  signal: AbortSignal;
+} {
+  const stalled = new AbortController();
+  const abort = () => stalled.abort(new DOMException('nothing was taken', 'TimeoutError'));
+  const timer = setTimeout(abort, CALL_TIMEOUT_MS).unref();
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        timer.refresh();
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { stream, signal: stalled.signal };
 }
 
 function queryString(query: NonNullable<Call['query']>): string {

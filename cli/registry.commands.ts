@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { streamedFile } from './file-upload.js';
+import type { Call } from './http.client.js';
 import { listOptions, optionsOf } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
 import { Session, type Terminal } from './session.js';
-import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, jsonLinesFile, refPath } from './spec-files.js';
+import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, refPath } from './spec-files.js';
 import { type Column, plain, table } from './text.js';
 
 const Registered = z.looseObject({ id: z.string(), version: z.string() });
@@ -52,6 +54,7 @@ export function addRegistryCommands(program: Command, terminal: Terminal): void 
     else addAdd(group, resource, terminal);
     addList(group, resource, terminal);
     addShow(group, resource, terminal);
+    if (resource.noun === 'dataset') addDownload(group, terminal);
   }
 }
 
@@ -87,14 +90,14 @@ function addDatasetAdd(group: Command, resource: Resource, terminal: Terminal): 
       if (!options.id || !options.version) {
         session.note(`note: registering it as ${id}@${version}; choose with --id and --version`);
       }
-      await register(session, resource, await jsonLinesFile(file), { id, version, description });
+      await register(session, resource, await streamedFile(file, terminal), { id, version, description });
     });
 }
 
 async function register(
   session: Session,
   { noun, plural, columns, cells }: Resource,
-  body: { type: string; bytes: Uint8Array<ArrayBuffer> },
+  body: Call['body'],
   query: Record<string, string | undefined> = {},
 ): Promise<void> {
   const { reply, raw } = await session.client.post(`/${plural}`, Registered, { body, query });
@@ -129,5 +132,16 @@ function addShow(group: Command, { noun, plural }: Resource, terminal: Terminal)
       const session = new Session(terminal, optionsOf(command));
       const { raw } = await session.client.get(refPath(plural, ref), Registered);
       session.answer(raw, () => `${JSON.stringify(raw, null, 2)}\n`);
+    });
+}
+
+function addDownload(group: Command, terminal: Terminal): void {
+  group
+    .command('download <ref>')
+    .description('print the cases of a dataset, one a line: `dataset download tasks > tasks.jsonl`')
+    .action(async (ref: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const lines = session.client.stream(`${refPath('datasets', ref)}/cases.jsonl`);
+      for await (const bytes of lines) await terminal.out.writeBytes(bytes);
     });
 }

@@ -1,19 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { usageError } from './failures.js';
+import { type CliError, usageError } from './failures.js';
 import { codeOf, messageOf } from './foreign-errors.js';
 
 export const DEFAULT_VERSION = '1.0.0';
+
+/** Why a file of the user is of no use, naming it. */
+export function unreadable(file: string, error: unknown): CliError {
+  const code = codeOf(error);
+  if (code === 'ENOENT') return usageError(`there is no file ${file} (looked in ${process.cwd()})`);
+  if (code === 'EISDIR') return usageError(`${file} is a directory; give a file`);
+  return usageError(`${file} cannot be read: ${messageOf(error)}`);
+}
 
 /** A file of the user, or a message that names it. */
 export async function readUserFile(file: string): Promise<Buffer<ArrayBuffer>> {
   try {
     return await readFile(file);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOENT') throw usageError(`there is no file ${file} (looked in ${process.cwd()})`);
-    if (code === 'EISDIR') throw usageError(`${file} is a directory; give a file`);
-    throw usageError(`${file} cannot be read: ${messageOf(error)}`);
+    throw unreadable(file, error);
   }
 }
 
@@ -34,11 +39,6 @@ export async function jsonFile(file: string): Promise<Body> {
 }
 
 export const isJsonLines = (file: string): boolean => /\.(jsonl|ndjson)$/i.test(file);
-
-export const jsonLinesFile = async (file: string): Promise<Body> => ({
-  type: 'application/x-ndjson',
-  bytes: await readUserFile(file),
-});
 
 /** An id made of a file's name: `My Tasks.jsonl` gives `my-tasks`. */
 export function idFromFile(file: string): string {

@@ -41,6 +41,8 @@ const Env = z.object({
   EVERDICT_ANSWER_KB: number(256, 1, 1_024),
   EVERDICT_PAYLOAD_KB: number(512, 1, 1_024),
   EVERDICT_LOG_MB: number(10, 1, 1_024),
+  /** Largest dataset upload, streamed as JSONL. */
+  EVERDICT_UPLOAD_MB: number(1_024, 1, 1_048_576),
 });
 export type Env = z.infer<typeof Env>;
 

@@ -12,9 +12,12 @@ export const DatasetHead = z.strictObject({
 });
 export type DatasetHead = z.infer<typeof DatasetHead>;
 
+/** Cases of one dataset. */
+export const MOST_CASES = 100_000;
+
 /** A versioned set of cases, each with an id of its own. */
 export const Dataset = DatasetHead.extend({
-  cases: z.array(EvalCase).min(1, 'has no cases').max(100_000, 'has more than 100,000 cases'),
+  cases: z.array(EvalCase).min(1, 'has no cases').max(MOST_CASES, 'has more than 100,000 cases'),
 }).superRefine(({ cases }, ctx) => {
   const first = new Map<string, number>();
   for (const [index, { id }] of cases.entries()) {

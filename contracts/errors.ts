@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   SECRET_MISSING: { status: 400, isRetryable: false },
   FORBIDDEN: { status: 403, isRetryable: false },
   NOT_FOUND: { status: 404, isRetryable: false },
+  UPLOAD_INCOMPLETE: { status: 408, isRetryable: true },
   CONFLICT: { status: 409, isRetryable: false },
   NAME_TAKEN: { status: 409, isRetryable: false },
   BODY_TOO_LARGE: { status: 413, isRetryable: false },

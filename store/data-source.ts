@@ -9,6 +9,7 @@ import { CreateAttempts0000000000007 } from '../migrations/0007_create_attempts.
 import { CreateLogChunks0000000000008 } from '../migrations/0008_create_log_chunks.js';
 import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.js';
 import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
+import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   CreateLogChunks0000000000008,
   CreateRuntimes0000000000009,
   AddDeadlinesAndDecisions0000000000010,
+  IndexLargeSets0000000000012,
 ];
 
 /** Any number that no other program takes as an advisory lock in this database. */

@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { Demand } from '../contracts/admission.js';
 import { EvalCase } from '../contracts/case.js';
-import type { Dataset, DatasetSummary } from '../contracts/dataset.js';
+import type { Dataset, DatasetHead, DatasetSummary } from '../contracts/dataset.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
-import { contentHash } from './content-hash.js';
-import { filterParams, SELECTED_CASES } from './selected-cases.js';
+import { DatasetHash } from './content-hash.js';
+import { filterParams, selectedCases } from './selected-cases.js';
 import { compareRegistered, parseRef, type Registration, resolvePk } from './spec-ref.js';
-import { type Queryable, row, rows, transaction } from './sql.js';
+import { type Queryable, row, rows, transactionOnce } from './sql.js';
 
 export interface RegisteredDataset extends DatasetSummary {
   pk: number;
@@ -27,6 +27,14 @@ export interface SelectedTarget {
   maxCpuMillicores?: number;
 }
 
+/** Cases in their order, a page at a time. */
+export type CasePages = AsyncIterable<EvalCase[]> | Iterable<EvalCase[]>;
+
+interface StoredCase {
+  ordinal: number;
+  content: unknown;
+}
+
 interface DatasetRow {
   pk: number;
   id: string;
@@ -42,6 +50,8 @@ const COLUMNS = 'pk, id, version, description, tags, case_count, content_hash, c
 /** Cases in one INSERT: with 1 MB a case it stays well below what one `jsonb` may hold. */
 const INSERT_BATCH = 100;
 const READ_BATCH = 500;
+/** A page of cases ends with the one that passes this. */
+const PAGE_BYTES = 2 * 1024 * 1024;
 
 const toDataset = (stored: DatasetRow): RegisteredDataset => ({
   pk: stored.pk,
@@ -54,7 +64,7 @@ const toDataset = (stored: DatasetRow): RegisteredDataset => ({
   createdAt: stored.created_at.toISOString(),
 });
 
-const toCase = ({ ordinal, content }: { ordinal: number; content: unknown }): DatasetCase => ({
+const toCase = ({ ordinal, content }: StoredCase): DatasetCase => ({
   ordinal,
   case: EvalCase.parse(content),
 });
@@ -62,22 +72,51 @@ const toCase = ({ ordinal, content }: { ordinal: number; content: unknown }): Da
 export class DatasetStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The dataset is seen whole or not at all. */
-  async insert(workspaceId: string, dataset: Dataset): Promise<Registration> {
-    const { id, version, description, tags, cases } = dataset;
-    const hash = contentHash(dataset);
-    return transaction(this.dataSource, async (db) => {
-      const inserted = await row<{ pk: number }>(
-        db,
-        `INSERT INTO datasets (workspace_id, id, version, description, tags, case_count, content_hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING pk`,
-        [workspaceId, id, version, description ?? null, tags, cases.length, hash],
-      );
-      if (!inserted) return compareRegistered(db, 'datasets', workspaceId, dataset, hash);
-      for (let from = 0; from < cases.length; from += INSERT_BATCH) {
-        await insertCases(db, inserted.pk, from, cases.slice(from, from + INSERT_BATCH));
+  insert(workspaceId: string, { cases, ...head }: Dataset): Promise<Registration> {
+    return this.insertPages(workspaceId, head, pagesOf(cases));
+  }
+
+  /**
+   * Inserts cases as they come. The dataset is seen whole or not at all: what `pages` throws leaves nothing.
+   * `repeated` is told of each case that has the id of an earlier one, by their positions; `pages` must throw then.
+   */
+  async insertPages(
+    workspaceId: string,
+    head: DatasetHead,
+    pages: CasePages,
+    repeated: (ordinal: number, earlier: number) => void = () => {},
+  ): Promise<Registration> {
+    const { id, version, description, tags } = head;
+    const named = [workspaceId, id, version];
+    const hash = new DatasetHash();
+    const known = await row(
+      this.dataSource,
+      'SELECT 1 FROM datasets WHERE workspace_id = $1 AND id = $2 AND version = $3',
+      named,
+    );
+    if (known) {
+      for await (const page of pages) for (const evalCase of page) hash.add(evalCase);
+      return compareRegistered(this.dataSource, 'datasets', workspaceId, head, hash.digest(head));
+    }
+    return transactionOnce(this.dataSource, async (db) => {
+      const pk = await reservePk(db);
+      let count = 0;
+      for await (const page of pages) {
+        await insertCases(db, pk, count, page, repeated);
+        for (const evalCase of page) hash.add(evalCase);
+        count += page.length;
       }
-      return 'inserted';
+      const contentHash = hash.digest(head);
+      // Last, so that nobody waits for this name, or for the workspace, as long as cases come.
+      const inserted = await row(
+        db,
+        `INSERT INTO datasets (pk, workspace_id, id, version, description, tags, case_count, content_hash)
+         OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING pk`,
+        [pk, ...named, description ?? null, tags, count, contentHash],
+      );
+      if (inserted) return 'inserted';
+      await rows(db, 'DELETE FROM dataset_cases WHERE dataset_pk = $1', [pk]);
+      return compareRegistered(db, 'datasets', workspaceId, head, contentHash);
     });
   }
 
@@ -95,12 +134,13 @@ export class DatasetStore {
     return (await rows<DatasetRow>(this.dataSource, sql, [workspaceId])).map(toDataset);
   }
 
-  /** Cases after `afterOrdinal` (-1: from the first). */
+  /** Cases after `afterOrdinal` (-1: from the first): at most `limit`, fewer if they are large, none at the end only. */
   async pageCases(pk: number, afterOrdinal: number, limit: number): Promise<DatasetCase[]> {
-    const sql = `SELECT ordinal, content FROM dataset_cases WHERE dataset_pk = $1 AND ordinal > $2 ORDER BY ordinal LIMIT $3`;
-    return (await rows<{ ordinal: number; content: unknown }>(this.dataSource, sql, [pk, afterOrdinal, limit])).map(
-      toCase,
-    );
+    const sql = `SELECT ordinal, content FROM (
+        SELECT ordinal, content, sum(bytes) OVER (ORDER BY ordinal) - bytes AS before FROM dataset_cases
+        WHERE dataset_pk = $1 AND ordinal > $2 ORDER BY ordinal LIMIT $3
+      ) page WHERE before < $4 ORDER BY ordinal`;
+    return (await rows<StoredCase>(this.dataSource, sql, [pk, afterOrdinal, limit, PAGE_BYTES])).map(toCase);
   }
 
   async readCase(pk: number, ordinal: number): Promise<EvalCase | undefined> {
@@ -109,7 +149,7 @@ export class DatasetStore {
 
   async findCase(pk: number, caseId: string): Promise<DatasetCase | undefined> {
     const sql = 'SELECT ordinal, content FROM dataset_cases WHERE dataset_pk = $1 AND case_id = $2';
-    const found = await row<{ ordinal: number; content: unknown }>(this.dataSource, sql, [pk, caseId]);
+    const found = await row<StoredCase>(this.dataSource, sql, [pk, caseId]);
     return found && toCase(found);
   }
 
@@ -119,7 +159,7 @@ export class DatasetStore {
       this.dataSource,
       `SELECT target, count(*) AS cases, max(coalesce(memory_mb, $5::int)) AS memory_mb,
               max(coalesce(cpu_millicores, $6::int)) AS cpu
-       FROM (${SELECTED_CASES}) selected GROUP BY target ORDER BY target COLLATE "C" NULLS FIRST`,
+       FROM (${selectedCases()}) selected GROUP BY target ORDER BY target COLLATE "C" NULLS FIRST`,
       [...filterParams(pk, filter), fallback.memoryMb ?? null, fallback.cpuMillicores ?? null],
     );
     return found.map(({ target, cases, memory_mb, cpu }) => ({
@@ -138,32 +178,67 @@ export class DatasetStore {
   }
 
   /** The selected cases in order, read a page at a time. */
-  async *selectedCases(pk: number, filter: CaseFilter = {}): AsyncGenerator<DatasetCase> {
-    for (let after = -1; ; ) {
-      const page = await rows<{ ordinal: number; content: unknown }>(
+  async *selectedCases(pk: number, { limit, ...filter }: CaseFilter = {}): AsyncGenerator<DatasetCase> {
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    for (let after = -1; left > 0; ) {
+      const page = await rows<StoredCase>(
         this.dataSource,
-        `SELECT c.ordinal, c.content FROM (${SELECTED_CASES}) selected
-         JOIN dataset_cases c ON c.dataset_pk = $1 AND c.ordinal = selected.ordinal
-         WHERE selected.ordinal > $5 ORDER BY selected.ordinal LIMIT $6`,
-        [...filterParams(pk, filter), after, READ_BATCH],
+        `SELECT ordinal, content FROM (
+           SELECT ordinal, content, sum(bytes) OVER (ORDER BY ordinal) - bytes AS before FROM (
+             ${selectedCases('ordinal, content, bytes', 'ordinal > $5')}
+           ) selected
+         ) page WHERE before < $6 ORDER BY ordinal`,
+        [...filterParams(pk, { ...filter, limit: Math.min(left, READ_BATCH) }), after, PAGE_BYTES],
       );
       for (const found of page) yield toCase(found);
+      left -= page.length;
       const last = page.at(-1);
-      if (!last || page.length < READ_BATCH) return;
+      if (!last) return;
       after = last.ordinal;
     }
   }
 }
 
+/** Takes the key of a dataset that is inserted after its cases. */
+async function reservePk(db: Queryable): Promise<number> {
+  await rows(db, 'SET CONSTRAINTS dataset_cases_dataset_pk_fkey DEFERRED');
+  const reserved = await row<{ pk: number }>(db, `SELECT nextval(pg_get_serial_sequence('datasets', 'pk')) AS pk`);
+  if (!reserved) throw new Error('no key was reserved');
+  return reserved.pk;
+}
+
 /** What is selected and counted on is taken from the content by the database, so the two cannot differ. */
-async function insertCases(db: Queryable, pk: number, from: number, cases: EvalCase[]): Promise<void> {
-  await rows(
+async function insertCases(
+  db: Queryable,
+  pk: number,
+  from: number,
+  cases: readonly EvalCase[],
+  repeated: (ordinal: number, earlier: number) => void,
+): Promise<void> {
+  const inserted = await rows<{ ordinal: number }>(
     db,
-    `INSERT INTO dataset_cases (dataset_pk, ordinal, case_id, tags, target, memory_mb, cpu_millicores, content)
+    `INSERT INTO dataset_cases (dataset_pk, ordinal, case_id, tags, target, memory_mb, cpu_millicores, content, bytes)
      SELECT $1, $2::int + position - 1, content ->> 'id',
        ARRAY(SELECT jsonb_array_elements_text(content -> 'tags')), content #>> '{placement,target}',
-       (content #>> '{resources,memoryMb}')::int, (content #>> '{resources,cpu}')::int, content
-     FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS sent (content, position)`,
+       (content #>> '{resources,memoryMb}')::int, (content #>> '{resources,cpu}')::int, content,
+       octet_length(content::text)
+     FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS sent (content, position) ORDER BY position
+     ON CONFLICT (dataset_pk, case_id) DO NOTHING RETURNING ordinal`,
     [pk, from, JSON.stringify(cases)],
   );
+  if (inserted.length === cases.length) return;
+  const fresh = new Set(inserted.map(({ ordinal }) => ordinal));
+  for (const [index, { id }] of cases.entries()) {
+    if (fresh.has(from + index)) continue;
+    const earlier = await row<{ ordinal: number }>(
+      db,
+      'SELECT ordinal FROM dataset_cases WHERE dataset_pk = $1 AND case_id = $2',
+      [pk, id],
+    );
+    repeated(from + index, earlier?.ordinal ?? from);
+  }
+}
+
+function* pagesOf(cases: readonly EvalCase[]): Generator<EvalCase[]> {
+  for (let from = 0; from < cases.length; from += INSERT_BATCH) yield cases.slice(from, from + INSERT_BATCH);
 }

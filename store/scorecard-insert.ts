@@ -3,7 +3,7 @@ import { PlatformError } from '../contracts/errors.js';
 import type { Params } from '../contracts/harness.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
 import type { IdempotencyKey } from './idempotency.store.js';
-import { filterParams, SELECTED_CASES } from './selected-cases.js';
+import { filterParams, selectedCases } from './selected-cases.js';
 import { type Queryable, row, rows } from './sql.js';
 
 /** A runtime version and the pool its runs wait in. */
@@ -37,7 +37,7 @@ export interface NewScorecard {
 /** Inserts a scorecard and all its runs, in the caller's transaction. Ordinals are dense, by case and then trial. */
 export async function insertScorecard(db: Queryable, scorecard: NewScorecard): Promise<void> {
   const selected = filterParams(scorecard.datasetPk, scorecard.filter ?? {});
-  const counted = await row<{ cases: number }>(db, `SELECT count(*) AS cases FROM (${SELECTED_CASES}) s`, selected);
+  const counted = await row<{ cases: number }>(db, `SELECT count(*) AS cases FROM (${selectedCases()}) s`, selected);
   const total = (counted?.cases ?? 0) * scorecard.trials;
   if (total === 0) throw new PlatformError('NO_CASES', 'the filter selects no case of the dataset');
   await rows(
@@ -82,7 +82,7 @@ function insertRuns(db: Queryable, scorecard: NewScorecard, selected: unknown[])
       FROM (
         SELECT s.ordinal AS case_ordinal, s.case_id, s.target, s.memory_mb, s.cpu_millicores, t.trial,
           row_number() OVER (ORDER BY s.ordinal, t.trial) - 1 AS ordinal
-        FROM (${SELECTED_CASES}) s CROSS JOIN generate_series(1, $12::int) AS t (trial)
+        FROM (${selectedCases()}) s CROSS JOIN generate_series(1, $12::int) AS t (trial)
       ) n
       JOIN jsonb_to_recordset($13::jsonb) AS site (target text, pool_id text, version text)
         ON site.target IS NULL OR site.target = n.target

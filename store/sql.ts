@@ -66,7 +66,8 @@ export const affected = async (db: Queryable, sql: string, params: unknown[] = [
 
 const isRetryable = (error: unknown): boolean => [DEADLOCK, SERIALIZATION_FAILURE].includes(sqlCode(error) ?? '');
 
-async function once<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
+/** Runs `work` in one READ COMMITTED transaction, once, whatever happens; a throw rolls back. */
+export async function transactionOnce<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
     await rows(runner, 'BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -82,11 +83,11 @@ async function once<T>(dataSource: DataSource, work: (db: Queryable) => Promise<
   }
 }
 
-/** Runs `work` in one READ COMMITTED transaction; a throw rolls back. Deadlocks run it again, so it may hold no effects. */
+/** The same, but deadlocks run it again, so `work` may hold no effects. */
 export async function transaction<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(dataSource, work);
+      return await transactionOnce(dataSource, work);
     } catch (error) {
       if (!isRetryable(error) || attempt === TRANSACTION_TRIES) throw error;
       await sleep(Math.random() * 10 * attempt);

@@ -1,12 +1,13 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PlatformError } from '../../contracts/errors.js';
 
 /** Largest body of a request, bytes. */
 export const BODY_LIMIT = 10 * 1024 * 1024;
 
-/** A body of one JSON value a line, not parsed yet. */
+/** A body of one JSON value a line, not read yet: as large as its reader allows. */
 export class JsonLines {
-  constructor(readonly text: string) {}
+  constructor(readonly body: IncomingMessage) {}
 }
 
 export const JSON_LINES_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json-lines', 'text/plain'];
@@ -15,7 +16,10 @@ export const JSON_LINES_TYPES = ['application/x-ndjson', 'application/jsonl', 'a
 export function addBodyParsers(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, parseJson);
-  server.addContentTypeParser(JSON_LINES_TYPES, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, parseLines);
+  server.addContentTypeParser(
+    JSON_LINES_TYPES,
+    async (_request: FastifyRequest, body: IncomingMessage) => new JsonLines(body),
+  );
   server.addContentTypeParser('*', (request, _payload, done) => {
     const type = request.headers['content-type'] ?? 'no content type';
     const message = `${type} is not taken: send application/json, or a dataset as application/x-ndjson`;
@@ -31,10 +35,6 @@ async function parseJson(_request: FastifyRequest, body: Buffer | string): Promi
   } catch (error) {
     throw malformedJson(text, error);
   }
-}
-
-async function parseLines(_request: FastifyRequest, body: Buffer | string): Promise<JsonLines> {
-  return new JsonLines(decodeUtf8(body));
 }
 
 function decodeUtf8(body: Buffer | string): string {

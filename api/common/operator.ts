@@ -10,11 +10,14 @@ export class Operator implements OperatorFlags {
   readonly allowAmbientKubeconfig: boolean;
   /** What every job is given alike. */
   readonly jobs: JobSettings;
+  /** Largest dataset upload, bytes. */
+  readonly uploadLimit: number;
 
   constructor(env: Env) {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
     this.allowUnisolatedDrivers = env.EVERDICT_ALLOW_UNISOLATED_DRIVERS;
     this.allowAmbientKubeconfig = env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG;
     this.jobs = jobSettings(env);
+    this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;
   }
 }

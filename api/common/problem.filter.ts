@@ -34,6 +34,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (reply.sent) return;
   reply.header('x-request-id', request.id);
   reply.status(problem.status).type(PROBLEM_TYPE);
+  // What is still to come of that request is no other one.
+  if (problem.status === HttpStatus.REQUEST_TIMEOUT) reply.header('connection', 'close');
   const send = () => void reply.send(JSON.stringify(problem));
   if (problem.status === HttpStatus.PAYLOAD_TOO_LARGE) afterBody(request.raw, send);
   else send();

@@ -1,9 +1,10 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Body, Controller, Get, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { EvalCase } from '../../contracts/case.js';
 import { Dataset, DatasetSummary } from '../../contracts/dataset.js';
 import { SpecId } from '../../contracts/ids.js';
-import { JSON_LINES_TYPES } from '../common/body-parsers.js';
+import { JSON_LINES_TYPES, JsonLines } from '../common/body-parsers.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
@@ -21,14 +22,15 @@ export class DatasetsController {
   @Operation({
     summary: 'Registers a version of a dataset',
     description:
-      'As JSON, or as JSONL with one case a line and what describes the dataset in the query, up to 10 MB. ' +
+      'As JSON up to 10 MB, or streamed as JSONL up to 1 GB, with one case a line and what describes the dataset in the ' +
+      'query. It is seen once it is complete; an upload that breaks off leaves nothing. ' +
       'Versions are immutable: the same content again answers 200, other content 409.',
     answer: { status: 201, schema: DatasetSummary },
     body: Dataset,
     bodyExample: DATASET,
     bodyTypes: JSON_LINES_TYPES,
     query: JsonLinesQuery.partial(),
-    refuses: ['CONFLICT'],
+    refuses: ['CONFLICT', 'UPLOAD_INCOMPLETE'],
   })
   async register(
     @Caller() { workspace }: Principal,
@@ -36,7 +38,9 @@ export class DatasetsController {
     @Query() query: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DatasetSummary> {
-    const { outcome, summary } = await this.datasets.register(workspace, body, query);
+    const { outcome, summary } = await (body instanceof JsonLines
+      ? this.datasets.upload(workspace, body.body, query)
+      : this.datasets.register(workspace, body, query));
     answerRegistration(reply, outcome, 'datasets', summary);
     return summary;
   }
@@ -80,5 +84,20 @@ export class DatasetsController {
     @Query({ schema: ListQuery }) query: ListQuery,
   ): Promise<Page<EvalCase>> {
     return this.datasets.cases(workspace, id, version, query);
+  }
+
+  @Get(':id/versions/:version/cases.jsonl')
+  @Operation({
+    summary: 'All cases of a dataset, one a line',
+    answer: { status: 200, type: 'application/x-ndjson' },
+    refuses: ['NOT_FOUND'],
+  })
+  async download(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: SpecId }) id: string,
+    @Param('version', { schema: AskedVersion }) version: string,
+  ): Promise<StreamableFile> {
+    const lines = await this.datasets.download(workspace, id, version);
+    return new StreamableFile(Readable.from(lines, { objectMode: false }), { type: 'application/x-ndjson' });
   }
 }

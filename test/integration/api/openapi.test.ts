@@ -19,6 +19,7 @@ const ROUTES = [
   'get /datasets',
   'get /datasets/{id}/versions/{version}',
   'get /datasets/{id}/versions/{version}/cases',
+  'get /datasets/{id}/versions/{version}/cases.jsonl',
   'get /docs',
   'get /harnesses',
   'get /harnesses/{id}/versions/{version}',

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { eventually } from '../../eventually.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 
 let database: TestDatabase;
@@ -71,6 +72,27 @@ describe('the API process', () => {
     expect((await reply).status).toBe(201);
     expect(await exit).toBe(0);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  }, 30_000);
+
+  test('killed in the middle of an upload leaves nothing of it', async () => {
+    const { child, line, exit } = startProcess();
+    const { url } = await line('api ready');
+    const body = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 500; i += 1) controller.enqueue(Buffer.from(`{"id":"case-${i}","task":"x"}\n`));
+      },
+    });
+    const init = { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body, duplex: 'half' };
+    const reply = fetch(`${url}/datasets?id=killed&version=1`, init as RequestInit).catch(() => 'no answer');
+    const storing = `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'idle in transaction'`;
+    const isStoring = async () => (await database.dataSource.query(storing))[0].count > 0;
+    await eventually('cases are being stored', isStoring);
+    child.kill('SIGKILL');
+    await exit;
+    expect(await reply).toBe('no answer');
+    await eventually('the database noticed', async () => !(await isStoring()));
+    expect(await database.dataSource.query(`SELECT FROM dataset_cases WHERE case_id LIKE 'case-%'`)).toEqual([]);
   }, 30_000);
 
   test.each([

@@ -79,9 +79,9 @@ describe('a dataset as JSONL', () => {
     expect([status, body.errors[0].path]).toEqual([400, path]);
   });
 
-  test('that is not UTF-8 is refused as such', async () => {
-    const { status, body } = await upload(Uint8Array.from([123, 255, 254, 125]));
-    expect([status, body.detail]).toEqual([400, 'the body is not valid UTF-8']);
+  test('that is not UTF-8 is refused, naming the line', async () => {
+    const { status, body } = await upload(Uint8Array.from([...Buffer.from(`${line('a')}\n`), 123, 255, 254, 125]));
+    expect([status, body.errors]).toEqual([400, [{ path: 'line 2', message: 'is not valid UTF-8' }]]);
   });
 });
 
