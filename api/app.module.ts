@@ -1,16 +1,31 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type CommonParts, commonModule } from './common/common.module.js';
+import { AdmissionModule } from './admission/admission.module.js';
+import { type CommonProviders, commonModule } from './common/common.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
 import { HealthModule } from './health/health.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
 
 @Module({
-  imports: [DatasetsModule, HarnessesModule, RuntimesModule, ScorecardsModule, RunsModule, HealthModule, OpenApiModule],
+  imports: [
+    DatasetsModule,
+    HarnessesModule,
+    RuntimesModule,
+    ScorecardsModule,
+    RunsModule,
+    AdmissionModule,
+    HealthModule,
+    MetricsModule,
+    OpenApiModule,
+  ],
 })
 class AppModule {}
 
-export const appModule = (parts: CommonParts): DynamicModule => ({ module: AppModule, imports: [commonModule(parts)] });
+export const appModule = (parts: CommonProviders): DynamicModule => ({
+  module: AppModule,
+  imports: [commonModule(parts)],
+});

@@ -1,21 +1,20 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { JsonLog } from '../config/log.js';
+import { isLoopback } from '../config/loopback.js';
+import { createRegistry } from '../config/registry.js';
 import { appModule } from './app.module.js';
 import { createAdapter } from './common/adapter.js';
 import type { CommonParts } from './common/common.module.js';
 import { FrameworkLog } from './common/framework-log.js';
-import { isLoopback } from './common/loopback.js';
 import { ProblemFilter } from './common/problem.filter.js';
 import { SchemaPipe } from './common/schema.pipe.js';
-
-interface Parts extends CommonParts {
-  log: JsonLog;
-}
+import { HttpMetrics } from './metrics/http-metrics.js';
 
 /** The HTTP application, not listening yet. */
-export async function createApp(parts: Parts): Promise<NestFastifyApplication> {
-  const app = await NestFactory.create<NestFastifyApplication>(appModule(parts), createAdapter(parts.log), {
+export async function createApp(parts: CommonParts): Promise<NestFastifyApplication> {
+  const registry = createRegistry();
+  const adapter = createAdapter(parts.log, new HttpMetrics(registry));
+  const app = await NestFactory.create<NestFastifyApplication>(appModule({ ...parts, registry }), adapter, {
     logger: new FrameworkLog(parts.log),
     bodyParser: false,
     abortOnError: false,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from './loopback.js';
 
 const flag = z
   .enum(['0', '1', 'true', 'false'])
@@ -8,12 +9,25 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const number = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
 
+/** `host:port` on this machine; an IPv6 address stands in brackets. */
+const loopbackAddress = z.string().transform((text, context) => {
+  const [, host = '', digits = ''] = /^(\[[0-9a-f:]+\]|[^:[\]]+):(\d{1,5})$/i.exec(text) ?? [];
+  const parsed = port.safeParse(digits);
+  if (isLoopback(host) && parsed.success) return { host: host.replace(/^\[|\]$/g, ''), port: parsed.data };
+  context.addIssue(
+    `is ${JSON.stringify(text)}: without access control it is host:port of this machine, as 127.0.0.1:9464`,
+  );
+  return z.NEVER;
+});
+
 const Env = z.object({
   DATABASE_URL: z.string().min(1, 'is not set: postgres://user:password@host:port/database'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   PORT: port.default(8787),
   EVERDICT_HOST: z.string().default('127.0.0.1'),
+  /** Where a worker serves `/metrics`; port 0 is any free one. */
+  EVERDICT_METRICS_ADDRESS: loopbackAddress.prefault('127.0.0.1:0'),
   /** First part of every allocation name: tells deployments apart that share a cluster. */
   EVERDICT_DEPLOYMENT: z
     .string()

@@ -41,6 +41,7 @@ function welcome({ apiUrl, addresses }: Pick<Stack, 'apiUrl' | 'addresses'>): st
     '',
     `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
     `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
+    `  Metrics      ${apiUrl}/metrics and, of the worker, ${addresses.workerMetricsUrl ?? 'none'}`,
     '',
     'in another terminal:',
     ...(isElsewhere ? [`  export EVERDICT_URL=${apiUrl}`] : []),

@@ -19,6 +19,7 @@ export interface Ports {
   temporalUi?: number;
   temporal?: number;
   postgres?: number;
+  workerMetrics?: number;
 }
 
 /** Where the parts find each other; known once those they need are up. */
@@ -27,6 +28,7 @@ export interface Addresses {
   temporalAddress?: string;
   temporalUiUrl?: string;
   apiUrl?: string;
+  workerMetricsUrl?: string;
 }
 
 export interface PartContext {
@@ -102,16 +104,26 @@ const portOf = (address = ''): number => Number(address.slice(address.lastIndexO
 const isPortTaken = (error: unknown): boolean => /EADDRINUSE|address already in use/i.test(String(error));
 
 export async function startWorker(context: PartContext): Promise<Running> {
+  const { ports, addresses } = context;
   const logFile = path.join(context.paths.logs, 'worker.log');
+  const metricsPort = ports.workerMetrics;
   const spec = {
     name: 'worker',
     script: path.join(DIST, 'workers/main.js'),
-    env: environment(context),
+    env: {
+      ...environment(context),
+      ...(metricsPort !== undefined && { EVERDICT_METRICS_ADDRESS: `${HOST}:${metricsPort}` }),
+    },
     logFile,
     readyWithinMs: READY_WITHIN_MS,
-    isReady: (log: string) => log.includes('worker ready'),
+    isReady: (log: string) => {
+      addresses.workerMetricsUrl = /"message":"metrics ready","url":"([^"]+)"/.exec(log)?.[1];
+      return log.includes('worker ready');
+    },
   };
-  return { ...(await startNodeProcess(spec, context.signal)), detail: `log in ${shortest(logFile)}` };
+  const running = await startNodeProcess(spec, context.signal);
+  if (addresses.workerMetricsUrl) ports.workerMetrics = Number(new URL(addresses.workerMetricsUrl).port);
+  return { ...running, detail: `log in ${shortest(logFile)}` };
 }
 
 /** As seen from where the user is, unless that goes upwards. */

@@ -126,7 +126,7 @@ export class TestPlatform {
   ): Promise<TestWorker> {
     const localHost = await readLocalHost(this.env.EVERDICT_STATE_DIR);
     const { dataSource } = this.db;
-    const { activities, outbox, sweeps } = compose({
+    const { activities, metrics, outbox, sweeps } = compose({
       env: this.env,
       dataSource,
       client: this.client,
@@ -138,6 +138,7 @@ export class TestPlatform {
       namespace: this.env.TEMPORAL_NAMESPACE,
       workflowBundle: { codePath: this.shared.bundlePath },
       activities: { ...activities, ...replace(activities) },
+      metrics,
       queues: ['control', 'cases', 'local'],
     });
     const ended = Promise.all(workers.map((worker: Worker) => worker.run()));

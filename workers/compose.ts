@@ -20,16 +20,16 @@ import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
-import { AttemptStore } from '../store/attempt.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
-import { LogStore } from '../store/log.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { RunStore } from '../store/run.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { SweepStore } from '../store/sweep.store.js';
+import { MeasuredAttemptStore, MeasuredLogStore, measuredBackends } from './measured.js';
 import { Outbox } from './outbox.js';
 import { SweepSchedule } from './sweep-schedule.js';
+import { WorkerMetrics } from './worker-metrics.js';
 
 interface Parts {
   env: Env;
@@ -44,10 +44,11 @@ export type Platform = ReturnType<typeof compose>;
 
 /** Everything a worker process is made of. */
 export function compose({ env, dataSource, client: { workflow: client, schedule }, log, localHost }: Parts) {
+  const metrics = new WorkerMetrics();
   const workflowTaskMs = env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
   const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
   const runs = new RunStore(dataSource);
-  const attempts = new AttemptStore(dataSource);
+  const attempts = new MeasuredAttemptStore(dataSource, metrics);
   const pools = new PoolStore(dataSource);
   const scorecards = new ScorecardStore(dataSource);
   const sweep = new SweepStore(dataSource);
@@ -55,7 +56,8 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const holders = new Holders(client, runs);
   const jobs = new JobLoader(runs);
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
-  const backends = new BackendResolver({ local: localHost && localOptions(env, localHost) });
+  const resolver = new BackendResolver({ local: localHost && localOptions(env, localHost) });
+  const backends = measuredBackends(resolver, metrics);
   const settings = jobSettings(env);
   const ended = new EndedAttempts();
 
@@ -66,7 +68,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     attempts,
     ended,
     host,
-    logs: new LogStore(dataSource),
+    logs: new MeasuredLogStore(dataSource, metrics),
     deployment: env.EVERDICT_DEPLOYMENT,
     version: VERSION,
     logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
@@ -92,6 +94,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const leftovers = createLeftoverActivities({ backends, sweep, deployment, graceMs: sweepSec * 1_000 });
   const sweeps = new SweepSchedule(schedule, { everySec: sweepSec, workflowTaskMs });
   return {
+    metrics,
     activities: { control, cases: allocation, local: { ...allocation, ...leftovers } },
     sweeps,
     outbox: new Outbox({

@@ -1,15 +1,19 @@
 import { Client, type Connection } from '@temporalio/client';
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { type LocalHost, readLocalHost } from '../backends/local/local.host.js';
 import { type Env, readEnv } from '../config/env.js';
 import { patiently } from '../config/patiently.js';
+import { exposition } from '../config/registry.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { workflowBundle } from './bundle.js';
 import { compose } from './compose.js';
 import { WorkerLog } from './log.js';
+import { MetricsServer } from './metrics-server.js';
+import { FailedTasks, installRuntime, type SdkMetrics } from './sdk-metrics.js';
 import { connectClient, registerSearchAttributes } from './temporal-boot.js';
+import type { WorkerMetrics } from './worker-metrics.js';
 import { createWorkers } from './workers.js';
 
 const log = new WorkerLog();
@@ -18,24 +22,20 @@ const POOL_SIZE = 20;
 /** Serves every task queue until SIGTERM; then lets short work end and hands long work over. */
 async function main(): Promise<void> {
   const env = readEnv();
-  Runtime.install({
-    logger: log,
-    shutdownSignals: [],
-    // What the native core says comes through our log, too.
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-  });
+  const sdk = await installRuntime({ logger: log, shutdownSignals: [] });
   const stopping = stopOnSignal();
   const dataSource = await connectDatabase(env, stopping);
   const connection = await connectTemporal(env, stopping);
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
   const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
-  const { activities, outbox } = compose({ env, dataSource, client, log, localHost });
+  const { activities, metrics, outbox } = compose({ env, dataSource, client, log, localHost });
   const workers = await createWorkers({
     connection: native,
     namespace: env.TEMPORAL_NAMESPACE,
     workflowBundle: await workflowBundle(),
     activities,
+    metrics,
     queues: localHost ? ['control', 'cases', 'local'] : ['control', 'cases'],
   });
 
@@ -46,10 +46,12 @@ async function main(): Promise<void> {
   const running = Promise.all(workers.map((worker) => worker.run().finally(shutdown)));
   if (stopping.aborted) shutdown();
   outbox.start();
+  const served = await serveMetrics(env, metrics, sdk);
   log.info('worker ready', { namespace: env.TEMPORAL_NAMESPACE, local: localHost?.id ?? null });
   try {
     await running;
   } finally {
+    served.stop();
     await outbox.stop();
     await native.close();
     await connection.close();
@@ -93,6 +95,28 @@ async function connectTemporal(env: Env, stopping: AbortSignal): Promise<Connect
       throw error;
     }
   });
+}
+
+/** Our own metrics and the SDK's, at one address. */
+async function serveMetrics({ EVERDICT_METRICS_ADDRESS: address }: Env, metrics: WorkerMetrics, sdk: SdkMetrics) {
+  const failedTasks = new FailedTasks(sdk, log, metrics.registry);
+  const read = async (): Promise<string> => {
+    const theirs = await sdk.read().catch(() => {
+      metrics.scrapeErrors.inc({ source: 'sdk' });
+      return '';
+    });
+    failedTasks.look(theirs);
+    return (await exposition(metrics.registry)) + theirs;
+  };
+  const server = new MetricsServer({ address, read, log });
+  failedTasks.watch();
+  await server.start();
+  return {
+    stop: () => {
+      failedTasks.stop();
+      server.stop();
+    },
+  };
 }
 
 /** Local jobs live on one machine: another one may not take them over by accident. */

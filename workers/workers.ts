@@ -1,4 +1,5 @@
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import { ActivityTimer } from './activity.timer.js';
 import type { Platform } from './compose.js';
 import { FailureInterceptor } from './failure.interceptor.js';
 import { QUEUES } from './task-queues.js';
@@ -8,11 +9,12 @@ interface Site {
   namespace: string;
   workflowBundle: WorkflowBundleOption;
   activities: Platform['activities'];
+  metrics: Platform['metrics'];
   queues: (keyof typeof QUEUES)[];
 }
 
 /** One worker per task queue. Cancels reach activities with their heartbeats, so these are not held back for long. */
-export function createWorkers({ queues, activities, workflowBundle, ...site }: Site): Promise<Worker[]> {
+export function createWorkers({ queues, activities, metrics, workflowBundle, ...site }: Site): Promise<Worker[]> {
   return Promise.all(
     queues.map((name) => {
       const { hasWorkflows, ...options } = QUEUES[name];
@@ -25,7 +27,9 @@ export function createWorkers({ queues, activities, workflowBundle, ...site }: S
         defaultHeartbeatThrottleInterval: '2 seconds',
         shutdownGraceTime: '3 seconds',
         shutdownForceTime: '20 seconds',
-        interceptors: { activity: [() => ({ inbound: new FailureInterceptor() })] },
+        interceptors: {
+          activity: [() => ({ inbound: new ActivityTimer(metrics) }), () => ({ inbound: new FailureInterceptor() })],
+        },
       };
       return Worker.create(settings);
     }),

@@ -13,7 +13,7 @@ import type { AdmissionMessage } from '../contracts/admission.js';
 import { admit, type Delivery, type Ledger, MAX_GRANTS, receive, waitingCount } from '../policy/admission.js';
 import { carryLedger, resumeLedger } from '../policy/ledger-carry.js';
 import { inBackground } from './background.js';
-import { type AdmissionInput, admissionRequested, envelopeChanged } from './messages.js';
+import { type AdmissionInput, admissionRequested, envelopeChanged, type HeldLease, heldLeases } from './messages.js';
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
 
@@ -45,6 +45,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
   });
 
   let ledger = resumeLedger(carried ?? (await rebuildLedger({ poolId })));
+  setHandler(heldLeases, () => heldBy(ledger));
   let limits = await readEnvelope({ poolId });
   // Somebody opened a newer epoch: what this ledger grants is void.
   const renewIfStale = async (): Promise<void> => {
@@ -111,6 +112,9 @@ function mustContinueAsNew(signals: number): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   return signals >= MAX_SIGNALS || historyLength >= MAX_EVENTS || continueAsNewSuggested;
 }
+
+const heldBy = ({ leases }: Ledger): HeldLease[] =>
+  [...leases.values()].map(({ holder, seq, grantedAt }) => ({ holder, seq, grantedAt }));
 
 const describe = (ledger: Ledger, { envelope, version }: PoolLimits): string =>
   `${ledger.leases.size} of ${envelope.slots} slots in use, ${waitingCount(ledger)} waiting · epoch ${ledger.epoch}, limits ${version}`;

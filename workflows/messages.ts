@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { AdmissionMessage, Demand, Grant, WorkClass } from '../contracts/admission.js';
+import type { AdmissionMessage, Demand, Grant, Lease, WorkClass } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Delivery } from '../policy/admission.js';
 import type { CarriedLedger } from '../policy/ledger-carry.js';
@@ -83,6 +83,10 @@ export interface WindowReport {
   index: number;
   inFlight: number;
 }
+
+/** Of an admission workflow: what it has granted and not got back. Not answered before its ledger is read. */
+export const heldLeases = defineQuery<HeldLease[]>('heldLeases');
+export type HeldLease = Pick<Lease, 'holder' | 'seq' | 'grantedAt'>;
 
 export const casePhase = defineQuery<CasePhase>('casePhase');
 export type CasePhase = 'waiting' | 'running' | 'settling' | 'backing-off' | 'done';

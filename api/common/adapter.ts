@@ -3,14 +3,15 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { JsonLog } from '../../config/log.js';
+import { isLoopbackHost, isOwnOrigin } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { addBodyParsers, BODY_LIMIT } from './body-parsers.js';
-import { isLoopbackHost, isOwnOrigin } from './loopback.js';
 import { sendProblem } from './problem.filter.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 
 /** The HTTP server with all that holds for every request, also for those that reach no route. */
-export function createAdapter(log: JsonLog): FastifyAdapter {
+export function createAdapter(log: JsonLog, metrics: HttpMetrics): FastifyAdapter {
   const options: FastifyServerOptions = {
     bodyLimit: BODY_LIMIT,
     requestIdHeader: false,
@@ -22,7 +23,7 @@ export function createAdapter(log: JsonLog): FastifyAdapter {
   const adapter = new FastifyAdapter(options);
   const server = adapter.getInstance<FastifyInstance>();
   addBodyParsers(server);
-  addHooks(server, log);
+  addHooks(server, log, metrics);
   endConnectionsOnClose(server);
   return adapter;
 }
@@ -32,7 +33,7 @@ function ownRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.-]{1,64}$/.test(header) ? header : randomUUID();
 }
 
-function addHooks(server: FastifyInstance, log: JsonLog): void {
+function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -46,6 +47,7 @@ function addHooks(server: FastifyInstance, log: JsonLog): void {
     }
   });
   server.addHook('onResponse', async (request, reply) => {
+    metrics.observe(request, reply);
     log.info('request', {
       requestId: request.id,
       method: request.method,

@@ -1,11 +1,15 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import type { Env } from '../../config/env.js';
+import { JsonLog } from '../../config/log.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { AttemptStore } from '../../store/attempt.store.js';
+import { CensusStore } from '../../store/census.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
+import { InvariantStore } from '../../store/invariant.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { PoolStore } from '../../store/pool.store.js';
 import { RunStore } from '../../store/run.store.js';
@@ -18,9 +22,11 @@ import { WorkflowClient } from './workflow.client.js';
 
 const STORES = [
   AttemptStore,
+  CensusStore,
   DatasetStore,
   HarnessStore,
   IdempotencyStore,
+  InvariantStore,
   LogStore,
   PoolStore,
   RunStore,
@@ -34,16 +40,23 @@ export interface CommonParts {
   env: Env;
   dataSource: DataSource;
   workflows: WorkflowClient;
+  log: JsonLog;
+}
+
+export interface CommonProviders extends CommonParts {
+  registry: Registry;
 }
 
 @Module({})
 class CommonModule {}
 
 /** What every resource uses. */
-export function commonModule({ env, dataSource, workflows }: CommonParts): DynamicModule {
+export function commonModule({ env, dataSource, workflows, log, registry }: CommonProviders): DynamicModule {
   const providers = [
     { provide: DataSource, useValue: dataSource },
     { provide: WorkflowClient, useValue: workflows },
+    { provide: JsonLog, useValue: log },
+    { provide: Registry, useValue: registry },
     { provide: Operator, useValue: new Operator(env) },
     ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
     IdempotencyService,

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  QueryRejectedError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { Env } from '../../config/env.js';
 import type { JsonLog } from '../../config/log.js';
 import {
@@ -8,6 +14,8 @@ import {
   caseStart,
   caseWorkflowId,
   envelopeChanged,
+  type HeldLease,
+  heldLeases,
   type ScorecardInput,
   scorecardStart,
   scorecardWorkflowId,
@@ -38,7 +46,9 @@ export class WorkflowClient {
   static lazy(env: Env, log: JsonLog): WorkflowClient {
     const address = env.TEMPORAL_ADDRESS;
     const connection = Connection.lazy({ address, connectTimeout: DEADLINE_MS, interceptors: [] });
-    return new WorkflowClient(new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }), log, env);
+    // What a closed workflow last knew is no answer.
+    const workflow = { queryRejectCondition: 'NOT_OPEN' } as const;
+    return new WorkflowClient(new Client({ connection, namespace: env.TEMPORAL_NAMESPACE, workflow }), log, env);
   }
 
   /** `started` is told once Temporal has the workflow, also if it had it before. */
@@ -72,6 +82,17 @@ export class WorkflowClient {
     await this.client.connection.withDeadline(Date.now() + deadlineMs, async () => {
       await this.client.connection.workflowService.describeNamespace({ namespace });
     });
+  }
+
+  /** What the ledger of a pool says is granted and not given back; nothing, if it does not run. */
+  async heldLeases(poolId: string, deadlineMs: number): Promise<HeldLease[]> {
+    const handle = this.client.workflow.getHandle(admissionWorkflowId(poolId));
+    try {
+      return await this.client.connection.withDeadline(Date.now() + deadlineMs, () => handle.query(heldLeases));
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError) return [];
+      throw error;
+    }
   }
 
   /** Lets calls under way end, then disconnects. */

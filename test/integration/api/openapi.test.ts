@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const ROUTES = [
+  'get /admission/audit',
   'get /datasets',
   'get /datasets/{id}/versions/{version}',
   'get /datasets/{id}/versions/{version}/cases',
@@ -24,6 +25,7 @@ const ROUTES = [
   'get /harnesses',
   'get /harnesses/{id}/versions/{version}',
   'get /healthz',
+  'get /metrics',
   'get /openapi.json',
   'get /readyz',
   'get /runs/{id}',

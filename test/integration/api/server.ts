@@ -3,6 +3,7 @@ import { createApp } from '../../../api/app.js';
 import { WorkflowClient } from '../../../api/common/workflow.client.js';
 import { readEnv } from '../../../config/env.js';
 import { JsonLog } from '../../../config/log.js';
+import type { HeldLease } from '../../../workflows/messages.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 
 /** One call that would have gone to Temporal. */
@@ -27,6 +28,8 @@ export interface Api {
   database: TestDatabase;
   calls: WorkflowCall[];
   logLines: string[];
+  /** What the ledger of every pool says it has granted. */
+  leases: HeldLease[];
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -43,9 +46,10 @@ export async function startApi(options: { temporal?: string; env?: Record<string
   const logLines: string[] = [];
   const log = new JsonLog((line) => logLines.push(line));
   const calls: WorkflowCall[] = [];
+  const leases: HeldLease[] = [];
   const workflows = options.temporal
     ? WorkflowClient.lazy(env, log)
-    : new WorkflowClient(notingClient(calls), log, env);
+    : new WorkflowClient(notingClient(calls, leases), log, env);
   const app = await createApp({ env, dataSource: database.dataSource, workflows, log });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = await app.getUrl();
@@ -54,6 +58,7 @@ export async function startApi(options: { temporal?: string; env?: Record<string
     database,
     calls,
     logLines,
+    leases,
     send: (method, path, body, headers) => send(`${url}${path}`, method, body, headers),
     close: async () => {
       await app.close();
@@ -64,11 +69,11 @@ export async function startApi(options: { temporal?: string; env?: Record<string
 }
 
 /** A client of Temporal that notes what it is asked. */
-function notingClient(calls: WorkflowCall[]): Client {
+function notingClient(calls: WorkflowCall[], leases: HeldLease[]): Client {
   const client = {
     options: { namespace: 'default' },
     connection: {
-      withDeadline: (_deadline: number, call: () => Promise<void>) => call(),
+      withDeadline: <T>(_deadline: number, call: () => Promise<T>) => call(),
       close: async () => undefined,
       workflowService: { describeNamespace: async () => ({}) },
     },
@@ -77,6 +82,7 @@ function notingClient(calls: WorkflowCall[]): Client {
         calls.push({ verb: 'start', workflowId, argument: args[0] });
       },
       getHandle: (workflowId: string) => ({
+        query: async () => leases,
         cancel: async () => void calls.push({ verb: 'cancel', workflowId }),
         signal: async (_signal: unknown, argument: unknown) =>
           void calls.push({ verb: 'signal', workflowId, argument }),

@@ -1,0 +1,20 @@
+import { readEnv } from './env.js';
+
+const withAddress = (address?: string) =>
+  readEnv({ DATABASE_URL: 'postgres://x', EVERDICT_METRICS_ADDRESS: address }).EVERDICT_METRICS_ADDRESS;
+
+test.each([
+  [undefined, { host: '127.0.0.1', port: 0 }],
+  ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+  ['localhost:0', { host: 'localhost', port: 0 }],
+  ['[::1]:9464', { host: '::1', port: 9464 }],
+])('metrics are served at %s', (address, expected) => {
+  expect(withAddress(address)).toEqual(expected);
+});
+
+test.each(['0.0.0.0:9464', '10.0.0.1:9464', '127.0.0.1', ':9464', '9464', '127.0.0.1:65536', '127.0.0.1:x'])(
+  'metrics are not served at %s, which the refusal names',
+  (address) => {
+    expect(() => withAddress(address)).toThrow(`EVERDICT_METRICS_ADDRESS: is "${address}"`);
+  },
+);

@@ -1,0 +1,79 @@
+import type { DataSource } from 'typeorm';
+import type { Backend } from '../backends/backend.js';
+import type { BackendResolver } from '../backends/resolver.js';
+import type { Verdict } from '../policy/results.js';
+import { AttemptStore } from '../store/attempt.store.js';
+import { type LogChunk, LogStore } from '../store/log.store.js';
+import { timed, type WorkerMetrics } from './worker-metrics.js';
+
+type Backends = Pick<BackendResolver, 'forRuntime'>;
+
+/** The same backends, their submits and removals timed. */
+export function measuredBackends(backends: Backends, metrics: WorkerMetrics): Backends {
+  const known = new Map<Backend, Backend>();
+  return {
+    forRuntime(runtime) {
+      const backend = backends.forRuntime(runtime);
+      const measured = known.get(backend) ?? measuredBackend(backend, metrics);
+      known.set(backend, measured);
+      return measured;
+    },
+  };
+}
+
+function measuredBackend(backend: Backend, { dispatch, cleanup }: WorkerMetrics): Backend {
+  const { kind } = backend;
+  return {
+    kind,
+    submit: (job, allocation) =>
+      timed(
+        (result, seconds) => dispatch.observe({ kind, result }, seconds),
+        () => backend.submit(job, allocation),
+        (result) => result,
+      ),
+    stop: (allocation) =>
+      timed(
+        (result, seconds) => cleanup.observe({ kind, result }, seconds),
+        () => backend.stop(allocation),
+      ),
+    watch: (allocation, watch) => backend.watch(allocation, watch),
+    list: (deployment) => backend.list(deployment),
+    provenance: (allocation) => backend.provenance(allocation),
+  };
+}
+
+/** Counts the verdicts that were written and those that came too late. */
+export class MeasuredAttemptStore extends AttemptStore {
+  constructor(
+    dataSource: DataSource,
+    private readonly metrics: WorkerMetrics,
+  ) {
+    super(dataSource);
+  }
+
+  override async settle(runId: string, attempt: number, verdict: Verdict): Promise<boolean> {
+    const isSettled = await timed(
+      (_result, seconds) => this.metrics.settle.observe(seconds),
+      () => super.settle(runId, attempt, verdict),
+    );
+    if (isSettled) this.metrics.countVerdict(verdict);
+    else this.metrics.refused.inc();
+    return isSettled;
+  }
+}
+
+/** Counts the bytes that were stored. */
+export class MeasuredLogStore extends LogStore {
+  constructor(
+    dataSource: DataSource,
+    private readonly metrics: WorkerMetrics,
+  ) {
+    super(dataSource);
+  }
+
+  override async append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<number> {
+    const added = await super.append(runId, attempt, chunks);
+    for (const { stream, bytes } of chunks) this.metrics.logBytes.inc({ stream }, bytes.length);
+    return added;
+  }
+}
