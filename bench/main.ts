@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { benchCancel } from './cancel.bench.js';
 import { benchDispatch } from './dispatch.bench.js';
 import type { Figures } from './figures.js';
+import { benchMetrics } from './metrics.bench.js';
 import { BenchPlatform } from './platform.js';
 import { benchSubmit } from './submit.bench.js';
 import { benchUpload } from './upload.bench.js';
@@ -10,6 +11,7 @@ import { benchUpload } from './upload.bench.js';
 const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
   cancel: benchCancel,
   dispatch: benchDispatch,
+  metrics: benchMetrics,
   submit: benchSubmit,
   upload: benchUpload,
 };
