@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CliEnv, readCliEnv } from '../config/cli-env.js';
 import { VERSION } from '../config/version.js';
@@ -34,6 +35,15 @@ const terminalOf = (env: CliEnv): Terminal => ({
   },
   setExitCode(code) {
     process.exitCode = code;
+  },
+  async ask(question) {
+    if (!process.stdin.isTTY) return undefined;
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+    } finally {
+      lines.close();
+    }
   },
 });
 

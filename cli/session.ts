@@ -14,6 +14,8 @@ export interface Terminal {
   /** Runs `stop` on Ctrl-C instead of ending at once; the result takes that back. */
   onInterrupt(stop: () => void): () => void;
   setExitCode(code: number): void;
+  /** A question to be answered with yes or no; undefined where nobody can be asked. */
+  ask(question: string): Promise<boolean | undefined>;
 }
 
 export interface GlobalOptions {

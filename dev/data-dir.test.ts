@@ -1,69 +1,84 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DataDirLock, dataPaths } from './data-dir.js';
-import { endProcess, identify, isAlive, type ProcessId } from './process-id.js';
+import { VERSION } from '../config/version.js';
+import { furnish, openDataDir, readMarker, requireUsable, writeMarker } from './data-dir.js';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'everdict-dir-'));
-const paths = dataPaths(dir);
-const started: ProcessId[] = [];
+const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'everdict-data-')));
+const mounts: string[] = [];
+afterAll(() => {
+  for (const mount of mounts) spawnSync('umount', [mount]);
+  rmSync(root, { recursive: true, force: true });
+});
 
-function aProcess(): ProcessId {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
-  const target = identify(child.pid ?? 0);
-  started.push(target);
-  return target;
+function aDir(name: string): string {
+  const dir = path.join(root, name);
+  mkdirSync(dir);
+  return dir;
 }
 
-const said: string[] = [];
-const take = () => DataDirLock.take(paths, (line) => said.push(line));
-const leave = (running: object): void => writeFileSync(paths.running, JSON.stringify(running));
-const GONE = { pid: 2 ** 22 - 1, startTime: '1' };
-
-afterEach(() => rmSync(paths.running, { force: true }));
-afterAll(async () => {
-  for (const target of started) await endProcess(target, 'SIGKILL', 1_000);
-  rmSync(dir, { recursive: true, force: true });
+test('an empty directory, or none, becomes ours and says so', () => {
+  for (const dir of [aDir('empty'), path.join(root, 'some/new')]) {
+    const paths = openDataDir(dir);
+    requireUsable(paths);
+    furnish(paths);
+    expect(readMarker(openDataDir(dir))).toEqual({ everdict: VERSION });
+  }
 });
 
-test('a data directory serves one launcher at a time', async () => {
-  const lock = await take();
-  lock.record({ url: 'http://127.0.0.1:8787' });
-  await expect(take()).rejects.toThrow(
-    `a platform already runs in ${dir} (pid ${process.pid}) and answers at http://127.0.0.1:8787: use it, stop it`,
-  );
-  lock.release();
-  (await take()).release();
-  expect(existsSync(paths.running)).toBe(false);
+test('a directory of somebody else is refused and left as it is', () => {
+  const dir = aDir('foreign');
+  writeFileSync(path.join(dir, 'thesis.tex'), '');
+  expect(() => openDataDir(dir)).toThrow(`${dir} is not empty and no data directory of Everdict: choose another --dir`);
+  expect(readdirSync(dir)).toEqual(['thesis.tex']);
 });
 
-test('what is running is on disk, each process for ever', async () => {
-  const lock = await take();
-  const part = { name: 'api', ...identify(process.pid) };
-  lock.record({ parts: [part] });
-  expect(JSON.parse(readFileSync(paths.running, 'utf8'))).toEqual({
-    launcher: identify(process.pid),
-    parts: [part],
-  });
+test('one that holds only what we make becomes ours, as after a move or with a disk of its own for the jobs', () => {
+  const dir = aDir('prepared');
+  mkdirSync(path.join(dir, 'state'));
+  furnish(openDataDir(dir));
+  expect(readdirSync(dir).sort()).toEqual(['everdict.json', 'logs', 'state']);
 });
 
-test('what a killed launcher left running is ended before the directory is taken', async () => {
-  const left = aProcess();
-  leave({ launcher: GONE, parts: [{ name: 'worker', ...left }] });
-  await take();
-  expect(isAlive(left)).toBe(false);
-  expect(said).toContain('ending what an earlier start left: worker');
+test('a file in place of the directory is named', () => {
+  const file = path.join(root, 'file');
+  writeFileSync(file, '');
+  expect(() => openDataDir(path.join(file, 'below'))).toThrow(`${file}/below cannot be made (ENOTDIR)`);
 });
 
-test('a process that got the number of a former part is left alone', async () => {
-  const stranger = aProcess();
-  leave({ launcher: GONE, parts: [{ name: 'worker', pid: stranger.pid, startTime: '1' }] });
-  await take();
-  expect(isAlive(stranger)).toBe(true);
+test('data of a newer version is refused, with both versions', () => {
+  const paths = openDataDir(aDir('newer'));
+  furnish(paths);
+  writeMarker(paths, { everdict: '99.0.0' });
+  expect(() => requireUsable(paths)).toThrow(`written by Everdict 99.0.0, and this is ${VERSION}: run that version`);
 });
 
-test('a file that makes no sense does not stand in the way', async () => {
-  writeFileSync(paths.running, '{"laun');
-  await expect(take()).resolves.toBeDefined();
+test('a marker that was cut off still says that the directory is ours', () => {
+  const paths = openDataDir(aDir('cut'));
+  furnish(paths);
+  writeFileSync(paths.marker, '{"everd');
+  requireUsable(openDataDir(paths.dir));
+  expect(readMarker(paths)).toEqual({ everdict: VERSION });
+});
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? test : test.skip;
+
+function aMount(name: string, options: string): string {
+  const dir = aDir(name);
+  expect(spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dir])).toMatchObject({ status: 0 });
+  mounts.push(dir);
+  return dir;
+}
+
+asRoot('too little room is told with both figures before anything is written', () => {
+  const paths = openDataDir(aMount('full', 'size=1m'));
+  expect(() => requireUsable(paths)).toThrow(/^only [01] MB are free where .*\/full is, and 64 MB are needed/);
+  expect(existsSync(paths.marker)).toBe(false);
+});
+
+asRoot('a directory that cannot be written is told before anything is tried', () => {
+  const paths = openDataDir(aMount('locked', 'size=100m,ro'));
+  expect(() => requireUsable(paths)).toThrow(`no permission to write in the data directory ${paths.dir} (EROFS)`);
 });

@@ -1,18 +1,33 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { endProcess, hasCode, identify, isAlive, ProcessId } from './process-id.js';
+import { compareReleases } from '../config/releases.js';
+import { VERSION } from '../config/version.js';
+import { freeMb } from './disk.js';
 
-/** Who uses a data directory: the launcher, and what it started, in order of start. */
-const Occupant = z.object({
-  launcher: ProcessId,
-  url: z.string().optional(),
-  parts: z.array(ProcessId.extend({ name: z.string() })).default([]),
+/** Kept in the directory: that it is ours, and what wrote it last. */
+const Marker = z.object({
+  everdict: z.string(),
+  /** Version of the Temporal server that made the database of histories. */
+  temporalServer: z.string().optional(),
+  /** From before that database is made until its server was up: without, it may be half made, and holds nothing. */
+  isTemporalDraft: z.boolean().optional(),
 });
-type Occupant = z.infer<typeof Occupant>;
+export type Marker = z.infer<typeof Marker>;
 
 export interface DataPaths {
   dir: string;
+  marker: string;
   postgres: string;
   temporal: string;
   state: string;
@@ -20,10 +35,17 @@ export interface DataPaths {
   running: string;
 }
 
+/** Less than this is not enough to start, or to recover, the two servers. */
+const NEEDED_MB = 64;
+/** Everything that we put into a data directory. */
+export const OURS =
+  /^(everdict\.json|running\.json|temporal\.db|postgres\.(init|password))|^(postgres|old-temporal|state|logs)$/;
+
 export function dataPaths(dir: string): DataPaths {
   const below = (name: string): string => path.join(dir, name);
   return {
     dir,
+    marker: below('everdict.json'),
     postgres: below('postgres'),
     temporal: below('temporal.db'),
     state: below('state'),
@@ -32,75 +54,83 @@ export function dataPaths(dir: string): DataPaths {
   };
 }
 
-/** A data directory serves one launcher at a time; the file `running.json` in it says which. */
-export class DataDirLock {
-  private current: Occupant;
-
-  private constructor(private readonly paths: DataPaths) {
-    this.current = { launcher: identify(process.pid), parts: [] };
-  }
-
-  /** Takes the directory. What a killed launcher left running in it is ended first. */
-  static async take(paths: DataPaths, say: (line: string) => void): Promise<DataDirLock> {
-    for (const dir of [paths.dir, paths.state, paths.logs]) mkdirSync(dir, { recursive: true });
-    const lock = new DataDirLock(paths);
-    for (let tries = 0; tries < 3; tries += 1) {
-      if (lock.create()) return lock;
-      const other = lock.read();
-      if (other && isAlive(other.launcher)) throw inUse(paths.dir, other);
-      await endLeftovers(other?.parts ?? [], say);
-      rmSync(paths.running, { force: true });
-    }
-    throw new Error(`${paths.running} keeps coming back: is another start going on in ${paths.dir}?`);
-  }
-
-  /** Keeps what runs on disk, so that nothing is lost sight of if this process is killed. */
-  record(change: Partial<Omit<Occupant, 'launcher'>>): void {
-    this.current = { ...this.current, ...change };
-    if (!existsSync(this.paths.dir)) return;
-    writeFileSync(`${this.paths.running}.new`, JSON.stringify(this.current, null, 2));
-    renameSync(`${this.paths.running}.new`, this.paths.running);
-  }
-
-  release(): void {
-    rmSync(this.paths.running, { force: true });
-  }
-
-  /** A link is made whole and only once. */
-  private create(): boolean {
-    const draft = `${this.paths.running}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify(this.current, null, 2));
-    try {
-      linkSync(draft, this.paths.running);
-      return true;
-    } catch (error) {
-      if (hasCode(error, 'EEXIST')) return false;
-      throw error;
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  }
-
-  private read(): Occupant | undefined {
-    try {
-      return Occupant.parse(JSON.parse(readFileSync(this.paths.running, 'utf8')));
-    } catch {
-      return undefined;
-    }
-  }
+/** Makes the directory if there is none. Refuses one that is not ours. */
+export function openDataDir(wanted: string): DataPaths {
+  const paths = dataPaths(makeDir(wanted));
+  requireOurs(paths);
+  return paths;
 }
 
-function inUse(dir: string, { launcher, url }: Occupant): Error {
-  const where = url ? ` and answers at ${url}` : ' and is starting';
-  return new Error(
-    `a platform already runs in ${dir} (pid ${launcher.pid})${where}: use it, stop it with Ctrl-C there, or choose another --dir`,
+/** Refuses a directory that is newer than us, or that we cannot use, and changes nothing. */
+export function requireUsable(paths: DataPaths): void {
+  const { dir } = paths;
+  const { everdict } = readMarker(paths);
+  if (compareReleases(everdict, VERSION) > 0) {
+    throw new Error(
+      `the data in ${dir} was written by Everdict ${everdict}, and this is ${VERSION}: run that version or a newer ` +
+        'one, or choose another --dir; nothing was changed',
+    );
+  }
+  try {
+    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw noPermission(dir, cause);
+  }
+  const free = freeMb(dir);
+  if (free >= NEEDED_MB) return;
+  throw new Error(
+    `only ${free} MB are free where ${dir} is, and ${NEEDED_MB} MB are needed to start: make room, or choose another ` +
+      '--dir; the data is as it was',
   );
 }
 
-/** Their jobs go on: the worker of the new start adopts them. */
-async function endLeftovers(parts: Occupant['parts'], say: (line: string) => void): Promise<void> {
-  const alive = parts.filter(isAlive).reverse();
-  if (alive.length > 0) say(`ending what an earlier start left: ${alive.map(({ name }) => name).join(', ')}`);
-  // For Postgres SIGINT is the fast way down; SIGTERM waits for its clients.
-  for (const part of alive) await endProcess(part, part.name === 'postgres' ? 'SIGINT' : 'SIGTERM', 10_000);
+/** What is in it from the first moment, and that this version uses it from now on. */
+export function furnish(paths: DataPaths): void {
+  writeMarker(paths, { everdict: VERSION });
+  for (const each of [paths.state, paths.logs]) mkdirSync(each, { recursive: true });
 }
+
+/** A file that makes no sense says no more than that the directory is ours. */
+export function readMarker({ marker }: DataPaths): Marker {
+  try {
+    return Marker.parse(JSON.parse(readFileSync(marker, 'utf8')));
+  } catch {
+    return { everdict: VERSION };
+  }
+}
+
+/** Whole or not at all. */
+export function writeMarker(paths: DataPaths, change: Partial<Marker>): void {
+  writeFileSync(`${paths.marker}.new`, `${JSON.stringify({ ...readMarker(paths), ...change }, null, 2)}\n`);
+  renameSync(`${paths.marker}.new`, paths.marker);
+}
+
+/** Whether a platform was ever started in a directory. */
+export const isDataDir = (dir: string): boolean => existsSync(dataPaths(dir).marker);
+
+function makeDir(wanted: string): string {
+  try {
+    mkdirSync(wanted, { recursive: true });
+    return realpathSync(wanted);
+  } catch (cause) {
+    throw new Error(`the data directory ${wanted} cannot be made (${codeOf(cause)}): choose another --dir`, { cause });
+  }
+}
+
+function requireOurs({ dir }: DataPaths): void {
+  let content: string[];
+  try {
+    content = readdirSync(dir);
+  } catch (cause) {
+    throw noPermission(dir, cause);
+  }
+  if (isDataDir(dir) || content.every((name) => OURS.test(name))) return;
+  throw new Error(`${dir} is not empty and no data directory of Everdict: choose another --dir; nothing was changed`);
+}
+
+function noPermission(dir: string, cause: unknown): Error {
+  const message = `no permission to write in the data directory ${dir} (${codeOf(cause)}): run as its owner, or choose another --dir`;
+  return new Error(message, { cause });
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);

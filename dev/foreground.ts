@@ -1,3 +1,4 @@
+import { linesOf, unfinishedOf } from './census.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
 
@@ -6,18 +7,28 @@ const TEMPORAL_UI_PORT = 8233;
 
 export interface ForegroundOptions {
   dataDir: string;
+  /** Absent: the default, or a free one if that is taken. */
   apiPort?: number;
+  uiPort?: number;
   say(line: string): void;
 }
 
 /** Runs the stack until Ctrl-C. Whether it came up and was stopped by request. */
-export async function runForeground({ dataDir, apiPort, say }: ForegroundOptions): Promise<boolean> {
+export async function runForeground({ dataDir, apiPort, uiPort, say }: ForegroundOptions): Promise<boolean> {
   const interrupt = onInterrupt(say);
   let stack: Stack | undefined;
   try {
     say(`starting the platform; data and logs in ${dataDir}`);
-    const ports = { api: apiPort ?? API_PORT, temporalUi: TEMPORAL_UI_PORT };
-    stack = await startStack({ dataDir, ports, isApiPortFixed: apiPort !== undefined, say, signal: interrupt.signal });
+    stack = await startStack({
+      dataDir,
+      ports: { api: apiPort ?? API_PORT, temporalUi: uiPort ?? TEMPORAL_UI_PORT },
+      fixedPorts: [
+        ...(apiPort === undefined ? [] : (['api'] as const)),
+        ...(uiPort === undefined ? [] : (['temporalUi'] as const)),
+      ],
+      say,
+      signal: interrupt.signal,
+    });
     say(welcome(stack));
     const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
     if (!failure) return true;
@@ -34,10 +45,20 @@ export async function runForeground({ dataDir, apiPort, say }: ForegroundOptions
   }
 }
 
-/** Where things are, and what to type next. */
-function welcome({ apiUrl, addresses }: Pick<Stack, 'apiUrl' | 'addresses'>): string {
+const FIRST_STEPS = [
+  '  npx everdict runtime add examples/runtimes/local.json',
+  '  npx everdict dataset add examples/datasets/shell-tasks.jsonl',
+  '  npx everdict harness add examples/harnesses/solver.json',
+  '  npx everdict scorecard run --dataset shell-tasks --harness solver --runtime desk',
+];
+const DAILY_STEPS = ['  npx everdict scorecard list', '  npx everdict dev status'];
+
+/** What goes on by itself, where things are, and what to type next. */
+function welcome({ apiUrl, addresses, found }: Stack): string {
   const isElsewhere = !apiUrl.endsWith(`:${API_PORT}`);
+  const unfinished = found && unfinishedOf(found);
   const lines = [
+    ...(unfinished ? ['', `going on with ${unfinished}`, ...linesOf(found)] : []),
     '',
     `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
     `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
@@ -45,10 +66,7 @@ function welcome({ apiUrl, addresses }: Pick<Stack, 'apiUrl' | 'addresses'>): st
     '',
     'in another terminal:',
     ...(isElsewhere ? [`  export EVERDICT_URL=${apiUrl}`] : []),
-    '  npx everdict runtime add examples/runtimes/local.json',
-    '  npx everdict dataset add examples/datasets/shell-tasks.jsonl',
-    '  npx everdict harness add examples/harnesses/solver.json',
-    '  npx everdict scorecard run --dataset shell-tasks --harness solver --runtime desk',
+    ...(found && found.scorecards > 0 ? DAILY_STEPS : FIRST_STEPS),
     '',
     'Ctrl-C stops everything.',
   ];

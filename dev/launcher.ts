@@ -1,8 +1,13 @@
 import path from 'node:path';
-import { DataDirLock, type DataPaths, dataPaths } from './data-dir.js';
+import type { Census } from '../store/census.js';
+import { censusOf } from './census.js';
+import type { DataPaths } from './data-dir.js';
+import { DataDirLock } from './data-dir-lock.js';
 import { endLocalJobs } from './local-jobs.js';
-import { Part } from './part.js';
-import { requireFree } from './ports.js';
+import { boundLogs, logOf } from './log-file.js';
+import { Part, type Running } from './part.js';
+import { PART_NAMES, type PartName } from './part-processes.js';
+import { whyTaken } from './ports.js';
 import { identify } from './process-id.js';
 import {
   type Addresses,
@@ -18,8 +23,8 @@ export interface StackOptions {
   dataDir: string;
   /** Wanted ports; absent or taken ones are replaced by free ones. */
   ports?: Ports;
-  /** The API gets its wanted port, or the start fails. */
-  isApiPortFixed?: boolean;
+  /** Ports of these names are the wanted ones, or the start fails. */
+  fixedPorts?: readonly ('api' | 'temporalUi')[];
   /** Environment of the API and the worker, on top of ours. */
   env?: Record<string, string>;
   /** Told what happens, a line at a time. */
@@ -34,9 +39,8 @@ export interface StackOptions {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const say = options.say ?? (() => {});
-  const paths = dataPaths(path.resolve(options.dataDir));
-  const lock = await DataDirLock.take(paths, say);
-  const stack = new Stack(paths, lock, { ...options, say });
+  const lock = await DataDirLock.take(path.resolve(options.dataDir), say);
+  const stack = new Stack(lock, { ...options, say });
   try {
     await stack.start();
     return stack;
@@ -46,10 +50,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+const HOUSEKEEPING_MS = 10_000;
+
 /** A platform on this machine. Parts that die are started again. */
 export class Stack {
   readonly addresses: Addresses = {};
-  private readonly parts: { database: Part; temporal: Part; api: Part; worker: Part };
+  /** What an earlier start left in the database; nothing if there was none. */
+  found: Census | undefined;
+  private readonly paths: DataPaths;
+  private readonly parts: Record<PartName, Part>;
+  private housekeeping: NodeJS.Timeout | undefined;
   private readonly aborted = new AbortController();
   private stopping: Promise<void> | undefined;
   private fail: (error: Error) => void = () => {};
@@ -59,25 +69,27 @@ export class Stack {
   });
 
   constructor(
-    private readonly paths: DataPaths,
     private readonly lock: DataDirLock,
     private readonly options: StackOptions & { say: (line: string) => void },
   ) {
     const { env = {}, say } = options;
+    const { paths } = lock;
+    this.paths = paths;
     const ports = { ...options.ports };
     const context: PartContext = { paths, ports, env, addresses: this.addresses, signal: this.aborted.signal, say };
+    const part = (name: PartName, start: (context: PartContext) => Promise<Running>): Part =>
+      new Part({ name, start: () => start(context), logFile: logOf(paths, name), say });
     this.parts = {
-      database: new Part('postgres', () => startDatabase(context), say),
-      temporal: new Part('temporal', () => startTemporalServer(context), say),
-      api: new Part('api', () => startApi(context), say),
-      worker: new Part('worker', () => startWorker(context), say),
+      postgres: part('postgres', startDatabase),
+      temporal: part('temporal', startTemporalServer),
+      api: part('api', startApi),
+      worker: part('worker', startWorker),
     };
   }
 
   /** In order of start. */
   private get order(): Part[] {
-    const { database, temporal, api, worker } = this.parts;
-    return [database, temporal, api, worker];
+    return PART_NAMES.map((name) => this.parts[name]);
   }
 
   get apiUrl(): string {
@@ -91,18 +103,27 @@ export class Stack {
 
   async start(): Promise<void> {
     // Only now: what an earlier start left may have held it until the lock was taken.
-    const { isApiPortFixed = false, ports } = this.options;
-    if (isApiPortFixed && ports?.api !== undefined) await requireFree(ports.api);
+    for (const name of this.options.fixedPorts ?? []) {
+      const reason = await whyTaken(this.options.ports?.[name] ?? 0);
+      if (reason) throw new Error(`${reason}: choose another, or leave the choice to us`);
+    }
     const { signal } = this.options;
     signal?.addEventListener('abort', () => this.aborted.abort(), { once: true });
-    const { database, temporal, api, worker } = this.parts;
+    const { postgres, temporal, api, worker } = this.parts;
     // Neither is left alone half started if the other fails.
-    const first = await Promise.allSettled([this.startPart(database), this.startPart(temporal)]);
+    const first = await Promise.allSettled([this.startPart(postgres), this.startPart(temporal)]);
     for (const outcome of first) if (outcome.status === 'rejected') throw outcome.reason;
+    this.found = await censusOf(this.addresses.databaseUrl ?? '');
     await this.startPart(api);
     await this.startPart(worker);
-    this.lock.record({ url: this.apiUrl });
+    this.record();
     for (const part of this.order) part.watch(() => this.record(), this.fail);
+    this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
+  }
+
+  private keepHouse(): void {
+    if (this.lock.isHeld) boundLogs(this.paths.logs);
+    else this.fail(new Error(`${this.paths.dir} was removed, or taken by another start`));
   }
 
   private async startPart(part: Part): Promise<void> {
@@ -114,7 +135,9 @@ export class Stack {
 
   private record(): void {
     const parts = Object.entries(this.pids).map(([name, pid]) => ({ name, ...identify(pid) }));
-    this.lock.record({ parts });
+    const { apiUrl: url, temporalUiUrl, temporalAddress, databaseUrl } = this.addresses;
+    const postgresPort = databaseUrl === undefined ? undefined : Number(new URL(databaseUrl).port);
+    this.lock.record({ parts, url, temporalUiUrl, temporalAddress, postgresPort });
   }
 
   /** Stops everything in reverse order, and then the jobs that ran on this machine. Can be called again. */
@@ -125,6 +148,7 @@ export class Stack {
 
   private async stopAll(): Promise<void> {
     this.aborted.abort();
+    clearInterval(this.housekeeping);
     await Promise.all(this.order.map((part) => part.unwatch()));
     for (const part of this.order.reverse()) {
       try {
@@ -132,8 +156,18 @@ export class Stack {
       } catch (error) {
         this.options.say(`  ${part.name} did not stop as it should: ${error instanceof Error ? error.message : error}`);
       }
-      if (part === this.parts.worker) await endLocalJobs(this.paths.state);
+      if (part === this.parts.worker && this.lock.isHeld) await this.endJobs();
     }
     this.lock.release();
   }
+
+  private async endJobs(): Promise<void> {
+    const jobs = await endLocalJobs(this.paths.state);
+    if (jobs > 0) this.options.say(`  ${jobsCutShort(jobs)}`);
+  }
+}
+
+export function jobsCutShort(jobs: number): string {
+  const [what, whose] = jobs === 1 ? ['1 running job was', 'its case'] : [`${jobs} running jobs were`, 'their cases'];
+  return `${what} cut short: the next start tries ${whose} again`;
 }

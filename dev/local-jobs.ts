@@ -24,7 +24,7 @@ const RECORD_TAIL = 200;
 
 /**
  * Ends the jobs that a stopped stack left on this machine, daemons of theirs included: every process that carries the
- * marker of a job in the state directory, or is in the group of its wrapper. Returns how many there were.
+ * marker of a job in the state directory, or is in the group of its wrapper. Returns how many jobs were cut short.
  * A job that was cut short is then absent for the next worker, which tries its case again: left in place, it would
  * look as if it had ended by itself, and its agent would be blamed.
  */
@@ -40,11 +40,11 @@ export async function endLocalJobs(stateDir: string): Promise<number> {
     }
     await sleep(20);
   }
-  for (const [name, wrapper] of jobs) {
-    if (wrapper !== undefined && ended.has(wrapper) && !hasRecord(path.join(stateDir, 'jobs', name)))
-      remove(stateDir, name);
-  }
-  return ended.size;
+  const cut = [...jobs].filter(([name, wrapper]) => {
+    return wrapper !== undefined && ended.has(wrapper) && !hasRecord(path.join(stateDir, 'jobs', name));
+  });
+  for (const [name] of cut) remove(stateDir, name);
+  return cut.length;
 }
 
 /** Whether its result is complete: the wrapper stays for a while after that. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openLog, readLog, tailOf } from './log-file.js';
 import { endProcess, identify, isAlive, type ProcessId } from './process-id.js';
 
 const POLL_MS = 50;
@@ -19,8 +20,7 @@ export interface NodeProcessSpec {
 
 /** Starts a program of ours in a process group of its own, so that Ctrl-C reaches the launcher alone. */
 export async function startNodeProcess(spec: NodeProcessSpec, signal: AbortSignal) {
-  const log = openSync(spec.logFile, 'a');
-  const from = statSync(spec.logFile).size;
+  const { fd: log, from } = openLog(spec.logFile);
   const child = spawn(process.execPath, ['--enable-source-maps', spec.script], {
     env: spec.env,
     stdio: ['ignore', log, log],
@@ -49,9 +49,6 @@ async function waitUntilReady(spec: NodeProcessSpec, target: ProcessId, from: nu
   }
 }
 
-const readLog = (file: string, from: number): string => readFileSync(file).subarray(from).toString('utf8');
-
 function failure({ name, logFile }: NodeProcessSpec, what: string, from: number): Error {
-  const tail = readLog(logFile, from).trimEnd().split('\n').slice(-12).join('\n');
-  return new Error(`${name} ${what}; the end of ${logFile}:\n${tail || '(nothing)'}`);
+  return new Error(`${name} ${what}; the end of ${logFile}:\n${tailOf(logFile, from)}`);
 }

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isAlive } from './process-id.js';
 
+/** A part that is started again so often within so long is given up. */
+const LIMIT = { restarts: 20, withinMs: 5 * 60_000 };
+/** Restarts within this time count for the pause before the next one: none, then twice as long each time. */
+const RECENT_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5_000;
 const LOOK_MS = 1_000;
-/** Restarts of one part before the stack is given up. */
-const MAX_RESTARTS = 5;
 
 /** A process of the stack that is up. `pid` is absent for one that somebody else runs. */
 export interface Running {
@@ -13,20 +17,29 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface PartOptions {
+  name: string;
+  start: () => Promise<Running>;
+  logFile: string;
+  say: (line: string) => void;
+  lookMs?: number;
+  limit?: typeof LIMIT;
+}
+
 /** One process of the stack: how to start it, and to start it again if it dies. */
 export class Part {
+  readonly name: string;
   private running: Running | undefined;
-  private restarts = 0;
+  /** When it was started again. */
+  private restarts: number[] = [];
   private isWatched = false;
+  private readonly unwatched = new AbortController();
   private work: Promise<void> = Promise.resolve();
   private watcher: NodeJS.Timeout | undefined;
 
-  constructor(
-    readonly name: string,
-    private readonly startOnce: () => Promise<Running>,
-    private readonly say: (line: string) => void,
-    private readonly lookMs = LOOK_MS,
-  ) {}
+  constructor(private readonly options: PartOptions) {
+    this.name = options.name;
+  }
 
   get pid(): number | undefined {
     return this.running?.pid;
@@ -34,9 +47,9 @@ export class Part {
 
   async start(): Promise<void> {
     const begun = performance.now();
-    this.running = await this.startOnce();
+    this.running = await this.options.start();
     const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
-    this.say(`  ${this.name.padEnd(9)} ready in ${seconds.padStart(4)} s   ${this.running.detail}`);
+    this.say(`ready in ${seconds.padStart(4)} s   ${this.running.detail}`);
   }
 
   /** Starts it again whenever its process is gone; `failed` is called when that is of no use. */
@@ -49,30 +62,58 @@ export class Part {
       if (isAlive(target)) return;
       clearInterval(this.watcher);
       this.work = this.restart(changed, failed);
-    }, this.lookMs);
+    }, this.options.lookMs ?? LOOK_MS);
   }
 
   /** A start may fail while another part, which it needs, is not up again itself. */
   private async restart(changed: () => void, failed: (error: Error) => void): Promise<void> {
-    this.say(`  ${this.name.padEnd(9)} ended unexpectedly (pid ${this.pid}); starting it again`);
+    this.say(`ended unexpectedly (pid ${this.pid}); starting it again`);
+    let reason = '';
     while (this.isWatched) {
-      this.restarts += 1;
-      if (this.restarts > MAX_RESTARTS) return failed(new Error(`${this.name} ended ${this.restarts} times`));
+      if (!(await this.pause())) return failed(this.givenUp(reason));
+      if (!this.isWatched) return;
       try {
         await this.start();
         changed();
         return this.watch(changed, failed);
       } catch (error) {
-        if (this.restarts === MAX_RESTARTS) return failed(error instanceof Error ? error : new Error(String(error)));
-        this.say(`  ${this.name.padEnd(9)} did not come up; trying once more`);
-        await sleep(this.lookMs);
+        const now = error instanceof Error ? error.message : String(error);
+        if (now !== reason && this.isWatched) this.say(`did not come up, and is tried again: ${now}`);
+        reason = now;
       }
     }
+  }
+
+  /** Longer the more often it was started again lately; false once that is too often. */
+  private async pause(): Promise<boolean> {
+    const now = performance.now();
+    const { restarts, withinMs } = this.options.limit ?? LIMIT;
+    this.restarts = [...this.restarts.filter((at) => now - at < withinMs), now];
+    if (this.restarts.length > restarts) return false;
+    const recent = this.restarts.filter((at) => now - at < RECENT_MS).length;
+    if (recent === 1) return true;
+    const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (recent - 2));
+    await sleep(ms, undefined, { signal: this.unwatched.signal }).catch(() => undefined);
+    return true;
+  }
+
+  private givenUp(reason: string): Error {
+    const { restarts, withinMs } = this.options.limit ?? LIMIT;
+    return new Error(
+      `${this.name} had to be started ${restarts} times within ${Math.round(withinMs / 60_000)} minutes and is given ` +
+        `up; its log is ${this.options.logFile}. Nothing is lost: start again once the cause is mended` +
+        (reason ? `.\nThe last reason: ${reason}` : ''),
+    );
+  }
+
+  private say(what: string): void {
+    this.options.say(`  ${this.name.padEnd(9)} ${what}`);
   }
 
   /** Ends the watch, and waits for a restart that is going on. */
   async unwatch(): Promise<void> {
     this.isWatched = false;
+    this.unwatched.abort();
     clearInterval(this.watcher);
     await this.work;
     clearInterval(this.watcher);

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { choosePorts } from './ports.js';
+import { choosePorts, whyTaken } from './ports.js';
 
 test('a wanted port that is taken is replaced, and all differ', async () => {
   const server = createServer();
@@ -16,4 +16,15 @@ test('a wanted port that is taken is replaced, and all differ', async () => {
 test('a wanted port that is free is kept', async () => {
   const { a } = await choosePorts({ a: 0 });
   expect(await choosePorts({ a })).toEqual({ a });
+});
+
+test('what holds a port is named by its pid and command line', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const taken = address && typeof address !== 'string' ? address.port : 0;
+
+  expect(await whyTaken(taken)).toMatch(new RegExp(`^port ${taken} is taken by pid ${process.pid}, node`));
+  await new Promise((resolve) => server.close(resolve));
+  expect(await whyTaken(taken)).toBeUndefined();
 });

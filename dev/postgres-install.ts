@@ -138,11 +138,10 @@ export async function reachableDataDir(dataDir: string, account: Account | undef
   if (await isReachable(place)) return place;
   const existing = await fs.readdir(place).catch(() => []);
   if (existing.length > 0) throw new Error(`Postgres runs as another user and cannot get to ${place}: move it away`);
-  const key = createHash('sha256').update(place).digest('hex').slice(0, 16);
-  const real = path.join('/var/lib/everdict', `postgres-${key}`);
-  await makePublicDir(path.dirname(real));
-  // Whoever removed the link wanted the data gone.
-  await fs.rm(real, { recursive: true, force: true });
+  // A new one, so that data whose link was moved away is still where the link leads.
+  const parent = '/var/lib/everdict';
+  await makePublicDir(parent);
+  const real = await fs.mkdtemp(path.join(parent, 'postgres-'));
   await fs.rm(place, { recursive: true, force: true });
   await fs.symlink(real, place);
   return real;

@@ -1,18 +1,20 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { closeSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { openLog, tailOf } from './log-file.js';
 import { choosePorts } from './ports.js';
+import { damaged, explainPostgresFailure, holdsCluster } from './postgres-data.js';
 import { type Account, postgresAccount, reachableDataDir, usableInstall } from './postgres-install.js';
 import { endProcess, identify, isAlive, type ProcessId } from './process-id.js';
 
 const HOST = '127.0.0.1';
 const MAJOR = '18';
 const PASSWORD_FILE = 'everdict.password';
-const LOG_FILE = 'everdict.log';
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 20_000;
 /** Line of postmaster.pid, from 0, that says how far the start is. */
@@ -27,6 +29,8 @@ export interface PostgresOptions {
   dataDir?: string;
   /** Absent: a free one. */
   port?: number;
+  /** Absent: in the data directory. */
+  logFile?: string;
   /** Safe from a power cut too. Default: where `dataDir` is given. What is committed is always safe from our crashes. */
   isDurable?: boolean;
 }
@@ -40,6 +44,7 @@ export interface PostgresServer {
 
 interface Cluster {
   dataDir: string;
+  logFile: string;
   bin: string;
   account: Account | undefined;
   isDurable: boolean;
@@ -49,12 +54,13 @@ interface Cluster {
  * Starts the embedded Postgres on loopback, ready for connections. A directory that a killed server left is recovered;
  * one whose server still runs is refused by its pid.
  */
-export async function startPostgres({ dataDir, port, isDurable }: PostgresOptions = {}): Promise<PostgresServer> {
-  if (dataDir) return start(path.resolve(dataDir), port, isDurable ?? true);
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { dataDir } = options;
+  if (dataDir) return start({ isDurable: true, ...options, dataDir: path.resolve(dataDir) });
   const temporary = await fs.mkdtemp(path.join(os.tmpdir(), 'everdict-pg-'));
   const remove = () => fs.rm(temporary, { recursive: true, force: true });
   try {
-    const server = await start(path.join(temporary, 'data'), port, isDurable ?? false);
+    const server = await start({ isDurable: false, ...options, dataDir: path.join(temporary, 'data') });
     return { ...server, stop: () => server.stop().then(remove) };
   } catch (error) {
     await remove();
@@ -62,20 +68,32 @@ export async function startPostgres({ dataDir, port, isDurable }: PostgresOption
   }
 }
 
-async function start(dataDir: string, wanted: number | undefined, isDurable: boolean): Promise<PostgresServer> {
+/** How to connect to the server of a data directory. */
+export async function embeddedUrl(dataDir: string, port: number): Promise<string> {
+  const password = await fs.readFile(path.join(dataDir, PASSWORD_FILE), 'utf8').catch(() => {
+    throw new Error(damaged(dataDir, `${PASSWORD_FILE} is missing`));
+  });
+  return `postgres://postgres:${password.trim()}@${HOST}:${port}/postgres`;
+}
+
+type StartOptions = PostgresOptions & { dataDir: string; isDurable: boolean };
+
+async function start(options: StartOptions): Promise<PostgresServer> {
   const account = await postgresAccount();
+  const dataDir = await reachableDataDir(options.dataDir, account);
+  const { isDurable, logFile = path.join(dataDir, 'everdict.log') } = options;
   const cluster: Cluster = {
-    dataDir: await reachableDataDir(dataDir, account),
+    dataDir,
+    logFile,
     bin: path.join(await usableInstall(account), 'bin'),
     account,
     isDurable,
   };
   await initialise(cluster);
   await refuseSecondServer(cluster);
-  const { server, port } = await launch(cluster, wanted);
-  const password = (await fs.readFile(path.join(cluster.dataDir, PASSWORD_FILE), 'utf8')).trim();
+  const { server, port } = await launch(cluster, options.port);
   return {
-    url: `postgres://postgres:${password}@${HOST}:${port}/postgres`,
+    url: await embeddedUrl(cluster.dataDir, port),
     port,
     pid: server.pid,
     // SIGINT: clients are cut off and what is committed is safe. SIGTERM would wait for them.
@@ -92,13 +110,7 @@ const childOptions = ({ account }: Cluster) => ({
 /** Makes the data directory if there is none: beside its place and then renamed, so that a kill leaves none half made. */
 async function initialise(cluster: Cluster): Promise<void> {
   const { dataDir, account } = cluster;
-  const version = await fs.readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => undefined);
-  if (version?.trim() === MAJOR) return;
-  if (version) throw new Error(`${dataDir} holds data of Postgres ${version.trim()}, this is ${MAJOR}: move it away`);
-  const content = await fs.readdir(dataDir).catch(() => []);
-  if (content.length > 0)
-    throw new Error(`${dataDir} is not empty and holds no Postgres data: choose another directory`);
-
+  if (await holdsCluster(dataDir, MAJOR)) return;
   const draft = `${dataDir}.init`;
   await fs.rm(draft, { recursive: true, force: true });
   await fs.mkdir(draft, { mode: 0o700 });
@@ -143,14 +155,14 @@ async function launch(cluster: Cluster, wanted: number | undefined): Promise<{ s
     if ('server' in outcome) return { server: outcome.server, port };
     const isTransient = OLD_BACKENDS.test(outcome.failure) || (PORT_TAKEN.test(outcome.failure) && !wanted);
     if (!isTransient || tries === START_TRIES) {
-      throw new Error(`Postgres did not start on port ${port} in ${cluster.dataDir}:\n${outcome.failure}`);
+      throw new Error(explainPostgresFailure(outcome.failure, cluster.dataDir, port));
     }
     await sleep(250);
   }
 }
 
 async function launchOnce(cluster: Cluster, port: number): Promise<{ server: ProcessId } | { failure: string }> {
-  const { dataDir, bin, isDurable } = cluster;
+  const { dataDir, logFile, bin, isDurable } = cluster;
   const settings = {
     port,
     listen_addresses: HOST,
@@ -161,24 +173,22 @@ async function launchOnce(cluster: Cluster, port: number): Promise<{ server: Pro
     ...(!isDurable && { fsync: 'off', full_page_writes: 'off' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const logFile = path.join(dataDir, LOG_FILE);
-  const log = await fs.open(logFile, 'a');
-  const from = (await log.stat()).size;
+  const { fd: log, from } = openLog(logFile);
   // A session of its own: Ctrl-C in the terminal must not end it before those who use it.
   const child = spawn(path.join(bin, 'postgres'), ['-D', dataDir, ...flags], {
     ...childOptions(cluster),
     detached: true,
-    stdio: ['ignore', log.fd, log.fd],
+    stdio: ['ignore', log, log],
   });
   const failed = new Promise<Error>((resolve) => child.once('error', resolve));
   const { pid } = child;
-  await log.close();
+  closeSync(log);
   if (pid === undefined) return { failure: (await failed).message };
   child.unref();
   const server = identify(pid);
   if (await isReady(dataDir, server)) return { server };
   await endProcess(server, 'SIGINT', STOP_WITHIN_MS);
-  return { failure: (await fs.readFile(logFile)).subarray(from).toString().trim() };
+  return { failure: tailOf(logFile, from) };
 }
 
 /** Waits until the server says so; false once it has ended, or takes too long. */

@@ -2,10 +2,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childEnv, givenTemporal } from '../config/cli-env.js';
 import type { DataPaths } from './data-dir.js';
+import { logOf } from './log-file.js';
 import { startNodeProcess } from './node-process.js';
 import type { Running } from './part.js';
-import { choosePorts } from './ports.js';
+import { choosePorts, whyTaken } from './ports.js';
 import { startPostgres } from './postgres.js';
+import { findTemporalCli } from './temporal-binary.js';
+import { admitTemporalData, explainTemporalFailure, keepTemporalData } from './temporal-data.js';
 import { startTemporal } from './temporal-server.js';
 
 const HOST = '127.0.0.1';
@@ -42,7 +45,11 @@ export interface PartContext {
 }
 
 export async function startDatabase({ paths, ports, addresses }: PartContext): Promise<Running> {
-  const { url, port, pid, stop } = await startPostgres({ dataDir: paths.postgres, port: ports.postgres });
+  const { url, port, pid, stop } = await startPostgres({
+    dataDir: paths.postgres,
+    logFile: logOf(paths, 'postgres'),
+    port: ports.postgres,
+  });
   ports.postgres = port;
   addresses.databaseUrl = url;
   return { pid, stop, detail: `port ${port}` };
@@ -54,13 +61,22 @@ export async function startTemporalServer({ paths, ports, addresses, say }: Part
     addresses.temporalAddress = given;
     return { stop: async () => {}, detail: `${given}, from TEMPORAL_ADDRESS` };
   }
+  const cli = await findTemporalCli((line) => say(`  ${line}`));
+  admitTemporalData(paths, cli.serverVersion);
+  const files = { dbFile: paths.temporal, logFile: logOf(paths, 'temporal') };
   const start = (port: number | undefined, uiPort: number | undefined) =>
-    startTemporal({ dbFile: paths.temporal, port, uiPort, headless: false, say: (line) => say(`  ${line}`) });
+    startTemporal({ cli, ...files, port, uiPort, headless: false });
   const isFirst = addresses.temporalAddress === undefined;
-  const server = await start(ports.temporal, ports.temporalUi).catch((error: unknown) => {
-    if (isFirst && isPortTaken(error)) return start(undefined, undefined);
-    throw error;
-  });
+  if (isFirst) await tellIfTaken(ports.temporalUi, 'the Temporal UI', '--ui-port', say);
+  const server = await start(ports.temporal, ports.temporalUi)
+    .catch((error: unknown) => {
+      if (isFirst && isPortTaken(error)) return start(undefined, undefined);
+      throw error;
+    })
+    .catch((error: unknown) => {
+      throw explainTemporalFailure(error, paths);
+    });
+  keepTemporalData(paths);
   addresses.temporalAddress = server.address;
   addresses.temporalUiUrl = server.uiUrl;
   ports.temporal = portOf(server.address);
@@ -72,6 +88,7 @@ export async function startApi(context: PartContext): Promise<Running> {
   const { ports, addresses } = context;
   const isFirst = addresses.apiUrl === undefined;
   const { api = 0 } = ports;
+  if (isFirst) await tellIfTaken(ports.api, 'the API', '--port', context.say);
   const port = isFirst ? (await choosePorts({ api })).api : api;
   return startApiOn(port, context).catch((error: unknown) => {
     if (isFirst && isPortTaken(error)) return startApiOn(0, context);
@@ -85,7 +102,7 @@ async function startApiOn(port: number, context: PartContext): Promise<Running> 
     name: 'api',
     script: path.join(DIST, 'api/main.js'),
     env: { ...environment(context), PORT: String(port) },
-    logFile: path.join(context.paths.logs, 'api.log'),
+    logFile: logOf(context.paths, 'api'),
     readyWithinMs: READY_WITHIN_MS,
     isReady: async (log: string) => {
       // Its log says where it listens, also on a port of its own choice.
@@ -99,13 +116,24 @@ async function startApiOn(port: number, context: PartContext): Promise<Running> 
   return { ...running, detail: url ?? '' };
 }
 
+/** Another port is no failure, but may be a surprise. */
+async function tellIfTaken(
+  wanted: number | undefined,
+  what: string,
+  option: string,
+  say: PartContext['say'],
+): Promise<void> {
+  const reason = wanted === undefined ? undefined : await whyTaken(wanted);
+  if (reason) say(`  ${reason}: ${what} gets a free one; ${option} <port> chooses`);
+}
+
 const portOf = (address = ''): number => Number(address.slice(address.lastIndexOf(':') + 1));
 
 const isPortTaken = (error: unknown): boolean => /EADDRINUSE|address already in use/i.test(String(error));
 
 export async function startWorker(context: PartContext): Promise<Running> {
   const { ports, addresses } = context;
-  const logFile = path.join(context.paths.logs, 'worker.log');
+  const logFile = logOf(context.paths, 'worker');
   const metricsPort = ports.workerMetrics;
   const spec = {
     name: 'worker',

@@ -21,8 +21,14 @@ interface Source {
   find(): Promise<string | undefined>;
 }
 
+export interface TemporalCli {
+  program: string;
+  /** Of the server in it, such as `1.32.0`; empty if it does not say. */
+  serverVersion: string;
+}
+
 /** The `temporal` program, from the first place that has one that works. The error lists every place that was tried. */
-export async function findTemporalCli(say: (line: string) => void = () => {}): Promise<string> {
+export async function findTemporalCli(say: (line: string) => void = () => {}): Promise<TemporalCli> {
   const { EVERDICT_TEMPORAL_CLI: own, PATH } = readDevEnv();
   const cached = path.join(await cacheDir(), `temporal-${CLI_VERSION}`);
   const sources: Source[] = [
@@ -40,9 +46,9 @@ export async function findTemporalCli(say: (line: string) => void = () => {}): P
     try {
       const program = await find();
       if (program) {
-        await runCommand(program, ['--version']);
+        const version = await runCommand(program, ['--version']);
         say(`temporal from ${name}`);
-        return program;
+        return { program, serverVersion: /Server (\d[\w.-]*)/.exec(version)?.[1] ?? '' };
       }
       tried.push(`${name}: not there`);
     } catch (error) {

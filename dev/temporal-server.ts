@@ -1,27 +1,32 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { closeSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { openLog, tailOf } from './log-file.js';
 import { choosePorts } from './ports.js';
 import { endProcess, identify } from './process-id.js';
-import { findTemporalCli } from './temporal-binary.js';
+import { findTemporalCli, type TemporalCli } from './temporal-binary.js';
 
 const HOST = '127.0.0.1';
 const NAMESPACE = 'default';
 const RETENTION = '7 days';
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 10_000;
-const LOG_TAIL = 4_000;
 
 const SEARCH_ATTRIBUTES = ['Workspace', 'Scorecard', 'Runtime', 'Phase', 'Outcome'];
 
 export interface TemporalOptions {
+  /** Absent: the one that is found. */
+  cli?: TemporalCli;
   /** Where histories are kept between starts. Absent: in memory. */
   dbFile?: string;
+  /** Absent: beside `dbFile`. */
+  logFile?: string;
   /** Absent: free ones. */
   port?: number;
   uiPort?: number;
@@ -39,32 +44,31 @@ export interface TemporalServer {
 
 /** Starts the Temporal dev server on loopback, ready to answer. */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
-  const program = await findTemporalCli(options.say);
+  const { program } = options.cli ?? (await findTemporalCli(options.say));
   const { port, uiPort } = await choosePorts({ port: options.port ?? 0, uiPort: options.uiPort ?? 0 });
-  const logFile = options.dbFile
-    ? `${options.dbFile}.log`
-    : path.join(os.tmpdir(), `everdict-temporal-${randomBytes(6).toString('hex')}.log`);
-  const log = await fs.open(logFile, 'a');
+  const temporary = path.join(os.tmpdir(), `everdict-temporal-${randomBytes(6).toString('hex')}.log`);
+  const logFile = options.logFile ?? (options.dbFile ? `${options.dbFile}.log` : temporary);
+  const { fd: log, from } = openLog(logFile);
   // A session of its own: Ctrl-C in the terminal must not end it before those who use it.
-  const child = spawn(program, flags(options, port, uiPort), { detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(program, flags(options, port, uiPort), { detached: true, stdio: ['ignore', log, log] });
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject);
     child.once('exit', (status, signal) => reject(new Error(`it ended with ${signal ?? `status ${status}`}`)));
   });
   ended.catch(() => undefined);
-  await log.close();
+  closeSync(log);
   if (child.pid === undefined) return ended;
   child.unref();
   const server = identify(child.pid);
   const address = `${HOST}:${port}`;
   const stop = async (): Promise<void> => {
     await endProcess(server, 'SIGTERM', STOP_WITHIN_MS);
-    if (!options.dbFile) await fs.rm(logFile, { force: true });
+    await fs.rm(temporary, { force: true });
   };
   try {
     await Promise.race([prepare(address), ended]);
   } catch (error) {
-    const said = (await fs.readFile(logFile, 'utf8')).slice(-LOG_TAIL).trim();
+    const said = tailOf(logFile, from);
     await stop();
     throw new Error(`the Temporal server did not start on ${address}: ${messageOf(error)}\n${said}`, { cause: error });
   }

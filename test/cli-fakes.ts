@@ -44,6 +44,7 @@ export function aTerminal({ url = NOBODY, isTty = false } = {}) {
       return () => {};
     },
     interrupt: () => interrupt(),
+    ask: async () => undefined,
     setExitCode(code: number) {
       terminal.exitCode = code;
     },

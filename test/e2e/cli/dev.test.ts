@@ -1,6 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { dataPaths } from '../../../dev/data-dir.js';
+import { partsOn } from '../../../dev/part-processes.js';
+import { signalProcess } from '../../../dev/process-id.js';
 import { CLI, endPrograms, node, processesOf } from './processes.js';
 
 const MINUTE = 60_000;
@@ -42,6 +45,8 @@ async function napping({ everdict }: Platform, dir: string): Promise<{ id: strin
   return { id, starts: () => readFileSync(starts, 'utf8').split('\n').length - 1 };
 }
 
+const dev = (dir: string, ...words: string[]) => node([CLI, 'dev', ...words, '--dir', dir]).ended;
+
 function aDir(name: string): string {
   const dir = path.join(root, name);
   mkdirSync(dir);
@@ -69,29 +74,59 @@ test(
     await stopped(first, 'SIGINT', dir);
 
     const third = await starting(dir);
+    expect(third.program.out).toMatch(new RegExp(`going on with 1 scorecard\\n +${id} +0/1 +nap × napper`));
     expect((await third.everdict('scorecard', 'watch', id)).code).toBe(0);
     // We cut the first attempt short, and say so instead of blaming the agent.
     const attempts = await third.everdict('run', 'attempts', `${id}.0`);
     expect(attempts.out).toMatch(/attempt 1 .*ALLOCATION_LOST.*attempt 2 .*exit code 0/s);
-    await stopped(third, 'SIGTERM', dir);
+
+    expect(await dev(dir, 'status')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /^running .*postgres +pid .*temporal +pid .*api +pid .*worker +pid .*1 scorecard; unf/s,
+      ),
+    });
+    expect(await dev(dir, 'reset', '--yes')).toMatchObject({ code: 3, err: expect.stringContaining('--stop') });
+    const { code, out } = await dev(dir, 'stop');
+    expect(out).toMatch(/^stopping launcher, postgres .*worker .*\nstopped; the data stays for the next start\n$/s);
+    expect([code, (await third.program.ended).code, processesOf(dir)]).toEqual([0, 0, []]);
+    expect(await dev(dir, 'status')).toMatchObject({ code: 4, out: expect.stringMatching(/^stopped/) });
+
+    writeFileSync(path.join(dir, 'mine'), '');
+    const asked = await dev(dir, 'reset');
+    expect(asked).toMatchObject({ code: 3, out: expect.stringMatching(/MB, 1 scorecard with all results\n$/) });
+    expect(asked.err).toContain('nothing was changed');
+    expect((await dev(dir, 'reset', '--yes')).out).toMatch(/deleted; what is not ours stays in .*mine/);
+    expect(await dev(dir, 'status')).toMatchObject({ code: 4, out: expect.stringMatching(/^nothing there/) });
   },
   3 * MINUTE,
 );
 
 test(
-  'what a killed `everdict dev` left is ended by the next start, and a running job is adopted',
+  'after `kill -9` of the launcher, and then of everything, the next start goes on and a running job is adopted',
   async () => {
     const dir = aDir('killed');
     const first = await starting(dir);
     const { id, starts } = await napping(first, dir);
     first.program.child.kill('SIGKILL');
     await first.program.ended;
+    expect(await dev(dir, 'status')).toMatchObject({ code: 1, out: expect.stringMatching(/^left over: .*0\/1/s) });
 
     const second = await starting(dir);
-    expect(second.program.out).toMatch(/ending what an earlier start left: worker, api/);
-    expect((await second.everdict('scorecard', 'watch', id)).code).toBe(0);
+    expect(second.program.out).toMatch(/ending what an earlier start left: worker, api, temporal, postgres/);
+    second.program.child.kill('SIGKILL');
+    for (const { pid } of partsOn(dataPaths(realpathSync(dir)))) signalProcess(pid, 'SIGKILL');
+    writeFileSync(path.join(dir, 'running.json'), '{"launcher":');
+
+    const third = await starting(dir);
+    expect((await third.everdict('scorecard', 'watch', id)).code).toBe(0);
     expect(starts()).toBe(1);
-    await stopped(second, 'SIGINT', dir);
+    third.program.child.kill('SIGKILL');
+    await third.program.ended;
+    // Without its launcher, too, all of it can be stopped.
+    expect((await dev(dir, 'stop')).out).toMatch(/worker, api, temporal, postgres\nstopped/);
+    expect(processesOf(dir)).toEqual([]);
+    expect((await dev(dir, 'reset', '--yes', '--keep')).out).toMatch(/moved to \S+killed\.kept-\d+T\d+;/);
   },
   3 * MINUTE,
 );

@@ -1,0 +1,43 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+
+/** What the server says when its own files contradict each other. */
+const DAMAGED =
+  /valid checkpoint|checkpoint record|invalid magic number|invalid record|incorrect resource manager|control file|pg_control|invalid page|could not open file "(global|base|pg_\w+)|could not open directory|not a valid data directory|wrong ownership of/i;
+const NO_ROOM = /No space left on device/i;
+const NO_RIGHT = /Permission denied|Read-only file system/i;
+
+/** Whether a directory holds data of this major version; false for one that is empty or not there. Refuses all else. */
+export async function holdsCluster(dataDir: string, major: string): Promise<boolean> {
+  const content: string[] = await fs.readdir(dataDir).catch(() => []);
+  if (content.length === 0) return false;
+  const version = await fs.readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+  if (version === major) return true;
+  if (version && /^\d+$/.test(version)) {
+    throw new Error(
+      `${dataDir} holds data of Postgres ${version}, and this is ${major}, which cannot read it: dump it with the ` +
+        `Everdict that wrote it. ${WAY_OUT}`,
+    );
+  }
+  if (content.includes('global') && content.includes('base')) {
+    throw new Error(damaged(dataDir, version === undefined ? 'PG_VERSION is missing' : 'PG_VERSION makes no sense'));
+  }
+  throw new Error(`${dataDir} is not empty and holds no Postgres data: choose another directory`);
+}
+
+export const damaged = (dataDir: string, how: string): string =>
+  `the data of Postgres in ${dataDir} is damaged: ${how}. Restore the directory from a copy if there is one. ${WAY_OUT}`;
+
+const WAY_OUT = 'To start anew, `npx everdict dev reset --keep` moves all data aside. Nothing was changed.';
+
+/** Why the server did not start, and what helps. */
+export function explainPostgresFailure(said: string, dataDir: string, port: number): string {
+  const head = `Postgres did not start on port ${port} in ${dataDir}:\n${said}`;
+  if (NO_ROOM.test(said))
+    return `${head}\nThe disk is full: make room and start again. Nothing that was committed is lost.`;
+  if (NO_RIGHT.test(said)) return `${head}\nIts files must belong to the user it runs as, and be writable.`;
+  return DAMAGED.test(said) ? `${head}\n${damaged(dataDir, 'see above')}` : head;
+}
