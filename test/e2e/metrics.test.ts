@@ -81,6 +81,15 @@ test(
     expect(failures.filter(([, value]) => value !== 0)).toEqual([]);
     expect(await platform.ok('GET', '/admission/audit')).toMatchObject({ drift: 0, unread: [], skipped: 0 });
     expect(sample(worker, 'everdict_workflow_tasks_failed_total')).toBe(0);
+    // A slot that is taken behind the ledger's back is seen.
+    const reopen = (closedAt: string) =>
+      platform.sql(
+        `UPDATE attempts SET closed_at = ${closedAt}, opened_at = now() - interval '2 minutes' WHERE run_id = $1`,
+        [`${id}.0`],
+      );
+    await reopen('NULL');
+    expect(await platform.ok('GET', '/admission/audit')).toMatchObject({ drift: 1 });
+    await reopen('now()');
     // Ids in URLs make no series.
     expect([...api.values.keys()].filter((series) => series.includes(id))).toEqual([]);
   },
