@@ -4,7 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 
 const HOST = '127.0.0.1';
 const READ_MS = 2_000;
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 30_000;
 const TRIES = 5;
 
 /** Failed workflow tasks as the SDK counts them: tries that the server refused because of a newer event are not among them. */
@@ -23,7 +23,7 @@ export async function installRuntime(options: Pick<RuntimeOptions, 'logger' | 's
     // What the native core says comes through our log, too.
     const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } as const;
     try {
-      Runtime.install({ ...options, telemetryOptions: { logging, metrics: { prometheus } } });
+      Runtime.install({ ...options, telemetryOptions: { logging, metrics: { prometheus, attachServiceName: false } } });
       return new SdkMetrics(`http://${HOST}:${port}/metrics`);
     } catch (error) {
       // Somebody took it in between.
