@@ -17,6 +17,8 @@ export interface JobRecord {
   /** What the harness reported: JSON, if it kept its word. */
   usage?: Uint8Array;
   usageCut?: boolean;
+  /** Some of what the job printed could not be written: the disk of its host was full. */
+  isLost?: boolean;
   /** Outcomes of the `command` graders, `index` from 1. */
   graders: { index: number; status: number; timedOut: boolean; ms: number; output: Uint8Array }[];
   /** The shell could not make sense of the command. */
@@ -37,6 +39,7 @@ const KEYS = {
   answer_bytes: /^(-|\d{1,15})$/,
   answer_cut: /^[01]$/,
   answer: /^([0-9a-f]{2})*$/,
+  lost: /^1$/,
   usage_cut: /^[01]$/,
   usage: /^([0-9a-f]{2})*$/,
   unparsable: /^1$/,
@@ -133,6 +136,7 @@ export function readRecord(lines: readonly string[]): JobRecord | string {
     answerCut,
     ...(one('answer_bytes') !== '-' && { answerBytes: Number(one('answer_bytes')) }),
     ...(found.has('usage_cut') && { usage: hexBytes(found.get('usage') ?? []), usageCut: one('usage_cut') === '1' }),
+    ...(found.has('lost') && { isLost: true }),
     graders,
     ...(found.has('unparsable') && { isUnparsable: true }),
     leftovers: Number(one('leftovers')),

@@ -21,6 +21,12 @@ function judge(record: JobRecord | undefined, parts: Partial<Ended> = {}) {
 
 describe('verdictOf a record', () => {
   test.each([
+    [
+      'is not judged by output that could not be kept',
+      aRecord({ isLost: true }),
+      [],
+      { outcome: 'errored', errorClass: 'infra', errorCode: 'RESULT_LOST' },
+    ],
     ['passes with exit code 0 and no graders', aRecord(), [], { outcome: 'passed', scores: [] }],
     [
       'fails with another exit code and no graders',

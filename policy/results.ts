@@ -38,6 +38,7 @@ function memoryHint(memoryMb: number | undefined): string {
 /** What kept the graders from deciding. */
 function recordFailure(record: JobRecord, ended: Ended): Verdict | undefined {
   const { graders, timeoutSec, setupSec } = ended;
+  if (record.isLost) return errored('RESULT_LOST', 'what the job printed could not be written: its disk was full');
   if (record.toolMissing !== undefined) {
     return errored('TOOL_MISSING', `\`${record.toolMissing}\`, which this case needs, is missing where the job ran`);
   }
@@ -78,7 +79,7 @@ function verdictOfRecord(record: JobRecord, ended: Ended): Verdict {
 
 /**
  * The conclusion over one attempt. First that applies:
- * 1. a record in hand is the verdict, whatever the end says: a missing tool, a failed setup, the command's timer, a
+ * 1. a record in hand is the verdict, whatever the end says: output that could not be kept, a missing tool, a failed setup, the command's timer, a
  *    command that was not found, else the graders (without any: exit code 0),
  * 2. stopped by us: cancelled,
  * 3. evidence of something else: its code,

@@ -17,6 +17,7 @@ const StoredRecord = z.object({
   answerBytes: z.int().optional(),
   usage: Hex.optional(),
   usageCut: z.boolean().optional(),
+  isLost: z.boolean().optional(),
   graders: z.array(z.object({ index: z.int(), status: z.int(), timedOut: z.boolean(), ms: z.int(), output: Hex })),
   leftovers: z.int(),
 });

@@ -25,7 +25,7 @@ answer_limit=262144 usage_limit=16384 grader_output_limit=4096
 work=$state/work${work_dir:+/$work_dir}
 case $work_dir in /*) work=$work_dir ;; esac
 status=- timer=none tool_missing='' setup_failed='' setup_ms=0 command_ms=0 leftovers=0 outcomes='' lines=0
-answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' helpers='' relay='' newline='
+answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' lost='' helpers='' relay='' newline='
 '
 
 # Sets now: hundredths of a second, the resolution of /proc/uptime. The 1 keeps 08 from being octal.
@@ -188,10 +188,14 @@ capture() {
   stop_timer
   kill_all
   finish_helper "$tee"
+  tee=$?
   finish_helper "$od"
+  od=$?
   helpers=''
   [ ! -s /proc/$$/fd/8 ] || hex=$(join_lines <"/proc/$$/fd/8")
   measure "$3"
+  # They end with 1 if they could not write, as on a full disk; tee also because od has enough. Killed: the agent's doing.
+  case $od:$tee:$cut in 1:* | 0:1:0) lost=1 ;; esac
 }
 
 # Turns the output of od into lines of 1,024 bytes.
@@ -322,21 +326,25 @@ grade() {
 emit() {
   for entry; do
     lines=$((lines + 1))
-    printf '__EVERDICT_RESULT__ %s %s\n' "$nonce" "$entry"
+    printf '__EVERDICT_RESULT__ %s %s\n' "$nonce" "$entry" || is_printed=0
   done
 }
 
+# False if some of it could not be written.
 print_record() {
-  echo
+  lines=0 is_printed=1
+  echo || is_printed=0
   emit 'version 1' "status $status" "timer $timer" "setup_ms $setup_ms" "command_ms $command_ms"
   emit ${setup_failed:+"setup_failed $setup_failed"} ${tool_missing:+"tool_missing $tool_missing"}
   emit "answer_from $answer_from" "answer_bytes $answer_bytes" "answer_cut $answer_cut"
   for line in $answer; do emit "answer $line"; done
-  emit ${usage_cut:+"usage_cut $usage_cut"}
+  emit ${lost:+"lost $lost"} ${usage_cut:+"usage_cut $usage_cut"}
   for line in $usage; do emit "usage $line"; done
   IFS=$newline
   for line in $outcomes; do emit "$line"; done
   emit "leftovers $leftovers" "end $((lines + 2))"
+  unset IFS
+  [ "$is_printed" = 1 ]
 }
 
 for tool in git sleep cat sed wc od mkfifo tee mkdir; do
@@ -356,7 +364,12 @@ exec 2>/dev/null
 # Stays until the record is collected; TERM ends that at once. The trap does not exit, so it cuts no record short.
 sleep "$linger_sec" >/dev/null 2>&1 & lingering=$!
 trap 'kill -9 "$lingering" 2>/dev/null' TERM INT QUIT HUP
-print_record
+# A disk that is full now was not there for the agent either.
+until print_record 2>/dev/null; do
+  lost=1
+  is_alive "$lingering" || break
+  pause 0.5
+done
 wait "$lingering" 2>/dev/null
 [ "$status" != - ] || exit 1
 exit "$status"

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Attempt, discardAttempts, runAttempt } from './attempts.js';
@@ -106,6 +106,16 @@ describe('the answer', () => {
     const { record } = await runAttempt(shell, { command: 'echo noise; : >"$EVERDICT_ANSWER_FILE"' });
 
     expect(record).toMatchObject({ answerFrom: 'file', answerBytes: 0, answer: new Uint8Array() });
+  });
+
+  inEveryShell('that the disk would not take is said to be lost', async (shell) => {
+    const attempt = new Attempt(shell, { command: 'echo answer' });
+    mkdirSync(attempt.state);
+    symlinkSync('/dev/full', join(attempt.state, 'command.hex'));
+    const { record } = await attempt.run();
+
+    // The od of busybox does not say that it could not write.
+    expect(record).toMatchObject({ status: 0, ...(shell.name === 'busybox' ? {} : { isLost: true }) });
   });
 
   inEveryShell('from stdout is cut after 256 KB, and not before', async (shell) => {

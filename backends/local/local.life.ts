@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
 import { pause } from './local.pause.js';
@@ -11,6 +11,8 @@ const CLAIM_WAIT_MS = 5_000;
 /** How long the helpers of a wrapper that was killed may take to write what they hold. */
 const DRAIN_WAIT_MS = 500;
 const DRAIN_PAUSE_MS = 25;
+/** With less than this free no result can be written. */
+const FULL_BYTES = 64 * 1_024;
 
 interface Job {
   name: string;
@@ -68,6 +70,9 @@ export class WrapperLife {
     if (!existsSync(paths.dir)) {
       return failed('ALLOCATION_LOST', `the state directory of ${name} is gone`);
     }
+    if (isDiskFull(paths.dir)) {
+      return failed('RESULT_LOST', `${name} could write no result: the disk of its host is full`);
+    }
     const status = readExitStatus(paths);
     if (status !== undefined) return endOfProgram(status, fault);
     if (isOfEarlierBoot(paths, bootId)) {
@@ -95,4 +100,8 @@ function endOfProgram(status: number, fault: string | undefined): AllocationEven
   const why = NOT_FOUND[status];
   if (why) return failed('COMMAND_NOT_FOUND', `exit code ${status}: the entrypoint ${why}`);
   return { kind: 'silent', detail: `the entrypoint ended with exit code ${status}` };
+
+function isDiskFull(dir: string): boolean {
+  const { bavail, bsize, files, ffree } = statfsSync(dir);
+  return bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0);
 }
