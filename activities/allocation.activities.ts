@@ -15,6 +15,7 @@ import type {
 import type { AttemptFinisher, Patience } from './attempt-finisher.js';
 import type { AttemptRunner, Progress } from './attempt-runner.js';
 import { isCancelRequested, withHeartbeat } from './heartbeat.js';
+import { serverClock } from './server-clock.js';
 import { withTimeLimit } from './time-limit.js';
 
 interface Deps {
@@ -38,15 +39,16 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     work: (signal: AbortSignal, progress: Progress) => Promise<DispatchResult | undefined>,
   ): Promise<DispatchResult> => {
     const { cancellationSignal: signal, info } = Context.current();
-    const progress = newProgress(reachedBefore(info) ?? info.scheduledTimestampMs);
+    const now = serverClock(info);
+    const progress = newProgress(now, reachedBefore(info) ?? info.scheduledTimestampMs);
     try {
       const end = await withHeartbeat(
-        () => progress,
+        () => ({ ...progress, now: undefined }),
         () => work(signal, progress),
       );
       if (end) return end;
     } catch (error) {
-      if (!isCancelRequested(signal)) return endIfUnreachable(error, progress.reachedAt);
+      if (!isCancelRequested(signal)) return endIfUnreachable(error, now() - progress.reachedAt);
     }
     if (isCancelRequested(signal)) return runner.abandon(id);
     throw handedOver();
@@ -58,9 +60,9 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
      * adopt it, follow. A longer one is left alone, for `dispatch`.
      */
     async tryShort(input: AttemptInput): Promise<ShortResult> {
-      const { cancellationSignal } = Context.current();
+      const { cancellationSignal, info } = Context.current();
       const end = await withTimeLimit(cancellationSignal, SHORT_MS, (signal) =>
-        runner.run(input, signal, newProgress(Date.now())),
+        runner.run(input, signal, newProgress(serverClock(info))),
       );
       if (end) return end;
       if (isCancelRequested(cancellationSignal)) return runner.abandon(input);
@@ -79,7 +81,7 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     /** Settles, removes what the job left, and gives the slot back; or makes room for another attempt. */
     finish: (input: FinishInput): Promise<FinishResult> => {
       const { info } = Context.current();
-      const patience: Patience = Date.now() - info.scheduledTimestampMs < CLEANUP_MS ? 'try-again' : 'give-up';
+      const patience: Patience = serverClock(info)() - info.scheduledTimestampMs < CLEANUP_MS ? 'try-again' : 'give-up';
       return withHeartbeat(
         () => undefined,
         () => finisher.finish(input, patience),
@@ -95,16 +97,16 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
   };
 }
 
-const newProgress = (reachedAt: number): Progress => ({ stdout: 0, stderr: 0, reachedAt });
+const newProgress = (now: () => number, reachedAt = now()): Progress => ({ stdout: 0, stderr: 0, reachedAt, now });
 
 /** When an earlier try of this activity last heard of the cluster. */
 function reachedBefore({ heartbeatDetails }: { heartbeatDetails: unknown }): number | undefined {
   return z.object({ reachedAt: z.number() }).safeParse(heartbeatDetails).data?.reachedAt;
 }
 
-function endIfUnreachable(error: unknown, reachedAt: number): AttemptEnd {
+function endIfUnreachable(error: unknown, forMs: number): AttemptEnd {
   const isUnreachable = error instanceof PlatformError && error.code === 'CLUSTER_UNREACHABLE';
-  if (!isUnreachable || Date.now() - reachedAt < UNREACHABLE_MS) throw error;
+  if (!isUnreachable || forMs < UNREACHABLE_MS) throw error;
   return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message: `for 30 minutes: ${error.message}` } };
 }
 

@@ -35,9 +35,10 @@ export interface RunnerDeps {
 
 type Offsets = Record<LogStream, number>;
 
-/** Where following is: offsets in what the job wrote, and when the cluster was last heard of, epoch ms. */
+/** Where following is: offsets in what the job wrote, and when the cluster was last heard of, by the clock `now`. */
 export interface Progress extends Offsets {
   reachedAt: number;
+  now(): number;
 }
 
 const NOTHING_KEPT: Offsets = { stdout: 0, stderr: 0 };
@@ -143,18 +144,17 @@ export class AttemptRunner {
   private async follow(
     attempt: Attempt,
     { runtime, case: evalCase, harness }: RunJob,
-    watch: Omit<Watch, 'deadlineAt'>,
+    watch: Omit<Watch, 'limitMs'>,
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
     const { logs, attempts, backends, ended, logBytes, settings } = this.deps;
     const limit = lifeLimit(evalCase, harness, settings.timers);
-    const startedAt = attempt.submittedAt ?? Date.now();
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
     const backend = backends.forRuntime(runtime);
     try {
-      for await (const event of backend.watch(refOf(attempt), { ...watch, deadlineAt: startedAt + limit.ms })) {
-        progress.reachedAt = Date.now();
+      for await (const event of backend.watch(refOf(attempt), { ...watch, limitMs: limit.ms })) {
+        progress.reachedAt = progress.now();
         if (event.kind === 'log') {
           progress[event.stream] = event.at + event.bytes.length;
           await keeper.take(event.stream, event.at, event.bytes);
@@ -163,7 +163,7 @@ export class AttemptRunner {
         await keeper.end();
         if (event.kind === 'overdue') {
           // Recorded before anything is stopped, so that a crash in between finds a time-out, and no lost job.
-          return await this.ended(attempt, failed('TIMEOUT', limit.reason(Date.now() - startedAt)));
+          return await this.ended(attempt, failed('TIMEOUT', limit.reason(event.afterMs)));
         }
         if (event.kind !== 'record') return await this.ended(attempt, event);
         const end: AttemptEnd = { kind: 'record' };

@@ -39,15 +39,15 @@ export type AllocationEvent =
   /** Ended normally by the orchestrator's word, its log complete, without a record. */
   | { kind: 'silent'; detail: string }
   /** Still without a record, in all that it had printed, when its time was up. It goes on until it is stopped. */
-  | { kind: 'overdue' }
+  | { kind: 'overdue'; afterMs: number }
   | { kind: 'failed'; failure: AttemptFailure };
 
 export interface Watch {
   /** Where following goes on: offsets up to which the output is already kept. */
   from: Record<LogStream, number>;
   signal: AbortSignal;
-  /** Until then, epoch ms, a job may go on without a record. */
-  deadlineAt: number;
+  /** After its start a job may go on for so long without a record, by a clock that nobody can set. */
+  limitMs: number;
 }
 
 /** Code that speaks to one cluster kind. Every verb can be repeated. */

@@ -93,7 +93,7 @@ export async function watchToEnd(backend: Backend, allocation: AllocationRef, si
   const watch = {
     from: { stdout: 0, stderr: 0 },
     signal: signal ?? new AbortController().signal,
-    deadlineAt: Number.POSITIVE_INFINITY,
+    limitMs: Number.POSITIVE_INFINITY,
   };
   for await (const event of backend.watch(allocation, watch)) {
     if (event.kind === 'log') kept[event.stream].push(Buffer.from(event.bytes));

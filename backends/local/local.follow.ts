@@ -41,7 +41,7 @@ export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent
 
 /** The end is looked for between two reads that find nothing, so what was written before it is never missed. */
 async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail): AsyncGenerator<AllocationEvent> {
-  const { nonce, life, from, signal, deadlineAt } = follow;
+  const { nonce, life, from, signal, limitMs } = follow;
   const scanner = new RecordScanner(nonce, from.stdout);
   let hasEnded = false;
   let overdueFrom: number | undefined;
@@ -57,9 +57,10 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     const err = await stderr.next();
     if (err) yield { kind: 'log', stream: 'stderr', ...err };
     // A worker that comes back late finds a record that was printed in time.
-    if (Date.now() >= deadlineAt) overdueFrom ??= stdout.size;
+    const afterMs = life.ageMs;
+    if (afterMs >= limitMs) overdueFrom ??= stdout.size;
     if (overdueFrom !== undefined && stdout.seen >= overdueFrom && !hasEnded && (await life.isRunning())) {
-      yield { kind: 'overdue' };
+      yield { kind: 'overdue', afterMs };
       return;
     }
 

@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
 import { pause } from './local.pause.js';
-import { isAlive, type ProcessId, type ProcessTable } from './local.process.js';
+import { isAlive, type ProcessId, type ProcessTable, sinceStartMs } from './local.process.js';
 import type { StartedWrapper } from './local.starter.js';
 import { isOfEarlierBoot, type JobPaths, readExitStatus, readWrapper } from './local.state.js';
 
@@ -31,6 +31,14 @@ export class WrapperLife {
   private ranWithoutDirectory = false;
 
   constructor(private readonly job: Job) {}
+
+  /** Since its start, by the clock of the host that counts from its boot; since following began, if that is unknown. */
+  get ageMs(): number {
+    const { name, paths } = this.job;
+    this.wrapper ??= readWrapper(paths, name);
+    const followedMs = performance.now() - this.since;
+    return this.wrapper ? Math.max(followedMs, sinceStartMs(this.wrapper)) : followedMs;
+  }
 
   async isRunning(): Promise<boolean> {
     const { name, paths, bootId, processes, started } = this.job;
@@ -100,6 +108,7 @@ function endOfProgram(status: number, fault: string | undefined): AllocationEven
   const why = NOT_FOUND[status];
   if (why) return failed('COMMAND_NOT_FOUND', `exit code ${status}: the entrypoint ${why}`);
   return { kind: 'silent', detail: `the entrypoint ended with exit code ${status}` };
+}
 
 function isDiskFull(dir: string): boolean {
   const { bavail, bsize, files, ffree } = statfsSync(dir);

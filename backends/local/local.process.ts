@@ -135,6 +135,9 @@ export class ProcessTable {
 /** Now, on the clock of start times. */
 export const uptimeTicks = (): number => uptime() * TICKS;
 
+export const sinceStartMs = ({ startTime }: ProcessId): number =>
+  uptime() * 1_000 - (Number(startTime) / TICKS) * 1_000;
+
 const listPids = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
 
 /** Signals a process, or a whole group if the number is negative; one that is gone already is fine. */

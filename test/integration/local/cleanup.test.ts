@@ -57,12 +57,16 @@ describe('cleanup that cannot be confirmed', () => {
       }),
     });
 
-  test('is tried again, then left pending with its slot held', async () => {
+  test('is tried again, whatever the clock of the worker says, then left pending with its slot held', async () => {
     const input = await rig.run({ command: 'echo done' });
     const worker = await stubborn();
     await worker.tryShort(input);
     await expect(worker.finish(input, { kind: 'record' })).rejects.toThrow('the disk hangs');
     expect(await rig.world.runs.guards(input.runId)).toMatchObject({ outcome: 'passed' });
+
+    const anHourAgo = Date.now() - 3_600_000;
+    const early = aContext({ scheduledTimestampMs: anHourAgo, currentAttemptScheduledTimestampMs: anHourAgo + 1_000 });
+    await expect(worker.finish(input, { kind: 'record' }, early)).rejects.toThrow('the disk hangs');
 
     const late = aContext({ scheduledTimestampMs: Date.now() - 10 * 60_000 });
     expect(await worker.finish(input, { kind: 'record' }, late)).toEqual({ kind: 'settled', outcome: 'passed' });

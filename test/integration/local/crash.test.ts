@@ -60,6 +60,17 @@ describe('a worker that dies', () => {
     Object.keys(JOBS).flatMap((job) => [['before', at, job] as const, ['after', at, job] as const]),
   );
 
+  test('leaves a job that the next adopts, whatever the clock says of its start', async () => {
+    const input = await rig.run({ command: 'sleep 0.2; exit 4' });
+    await (await rig.worker()).leaveRunning(input);
+    const sql = `UPDATE attempts SET submitted_at = now() - interval '2 days' WHERE run_id = $1`;
+    await rig.world.dataSource.query(sql, [input.runId]);
+
+    const { finished } = await (await rig.worker()).runToEnd(input);
+
+    expect(finished).toEqual({ kind: 'settled', outcome: 'failed' });
+  });
+
   test.each(moments)(
     '%s effect %i of a %s leaves a run that the next worker settles once, without starting it twice',
     async (when, at, job) => {

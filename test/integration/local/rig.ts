@@ -152,7 +152,10 @@ type Activities = ReturnType<typeof createAllocationActivities>;
 
 /** Context of an activity that began just now. */
 export const aContext = (info: Record<string, unknown> = {}): MockActivityEnvironment =>
-  new MockActivityEnvironment({ scheduledTimestampMs: Date.now(), ...info }, { logger: new DefaultLogger('ERROR') });
+  new MockActivityEnvironment(
+    { scheduledTimestampMs: Date.now(), currentAttemptScheduledTimestampMs: Date.now(), ...info },
+    { logger: new DefaultLogger('ERROR') },
+  );
 
 /** Calls activities as a worker process does: each in a context of its own. */
 export class Worker {
