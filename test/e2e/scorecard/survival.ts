@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunView } from '../../../contracts/run.js';
 import { eventually } from '../../eventually.js';
+import { randomFor, SEED } from '../../seeded.js';
 import type { E2ePlatform } from '../platform.js';
 import { JobNotes } from './job-notes.js';
 import { Sampler } from './sampler.js';
@@ -8,17 +9,6 @@ import { Sampler } from './sampler.js';
 const CASES = 24;
 const SLOTS = 4;
 const FAILING_EXIT = 3;
-
-const SEED = Number(process.env.EVERDICT_TEST_SEED ?? Math.floor(Math.random() * 1e6));
-
-/** Whole numbers from `low` to `high`, the same for the same name and the seed that was printed. */
-function randomFor(name: string): (low: number, high: number) => number {
-  let state = [...name].reduce((hash, character) => Math.imul(hash, 31) + character.charCodeAt(0), SEED);
-  return (low, high) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return low + Math.floor((state / 2 ** 32) * (high - low + 1));
-  };
-}
 
 /**
  * Runs a scorecard of jobs of 0.3 to 3 s, strikes once for each moment while jobs run, and has everything checked from

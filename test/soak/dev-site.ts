@@ -1,0 +1,96 @@
+import { choosePorts } from '../../dev/ports.js';
+import { CLI, node, ROOT } from '../e2e/cli/processes.js';
+import type { Site } from '../e2e/platform.js';
+import { KeptUp } from './kept-up.js';
+import { type LiveProcess, liveProcesses } from './process-table.js';
+
+export type Victim = 'launcher' | 'worker' | 'api' | 'temporal' | 'postgres';
+
+const PARTS: Victim[] = ['launcher', 'worker', 'api', 'temporal', 'postgres'];
+const COMMANDS: Record<Exclude<Victim, 'launcher'>, RegExp> = {
+  worker: /\/workers\/main\.js/,
+  api: /\/api\/main\.js/,
+  temporal: / server start-dev /,
+  postgres: /^\S+\/postgres -D /,
+};
+
+interface Start {
+  dataDir: string;
+  env: Record<string, string>;
+  /** Called once everything has stopped. */
+  leave: (() => void) | undefined;
+}
+
+/** `everdict dev` as a user types it, and types it again whenever it ended. Of its parts it knows what /proc says. */
+export class DevSite implements Site {
+  readonly failed = new Promise<Error>(() => {});
+  private known = { databaseUrl: '', temporalAddress: '' };
+  private extraWorker: KeptUp | undefined;
+
+  private constructor(
+    private readonly dataDir: string,
+    private readonly port: number,
+    private readonly launcher: KeptUp,
+    private readonly leave: (() => void) | undefined,
+  ) {}
+
+  static async start({ dataDir, env, leave }: Start): Promise<DevSite> {
+    // Of its own, or another platform could take it while this one is down.
+    const { port } = await choosePorts({ port: 0 });
+    const words = [CLI, 'dev', '--dir', dataDir, '--port', String(port)];
+    const launcher = await KeptUp.start(() => node(words, { env }), /Ctrl-C stops everything/);
+    return new DevSite(dataDir, port, launcher, leave);
+  }
+
+  /** A second worker process, with what the first was given. */
+  async addWorker(): Promise<void> {
+    const [first] = this.processes('worker');
+    if (!first) throw new Error('there is no worker');
+    const start = () => node([`${ROOT}dist/workers/main.js`], { env: first.environment });
+    this.extraWorker = await KeptUp.start(start, /worker ready/);
+  }
+
+  get output(): string {
+    return `${this.launcher.output}\n${this.extraWorker?.output ?? ''}`;
+  }
+
+  get apiUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get addresses(): { databaseUrl: string; temporalAddress: string } {
+    const { DATABASE_URL, TEMPORAL_ADDRESS } = this.processes('worker')[0]?.environment ?? {};
+    if (DATABASE_URL && TEMPORAL_ADDRESS) this.known = { databaseUrl: DATABASE_URL, temporalAddress: TEMPORAL_ADDRESS };
+    return this.known;
+  }
+
+  /** Live processes of a part, those that are just being started included. */
+  processes(part: Victim): LiveProcess[] {
+    return liveProcesses().filter(({ pid, command, environment }) => {
+      if (part === 'launcher') return this.launcher.is(pid);
+      const isOurs = command.includes(this.dataDir) || environment.EVERDICT_STATE_DIR?.startsWith(`${this.dataDir}/`);
+      return isOurs && COMMANDS[part].test(command);
+    });
+  }
+
+  get pids(): Record<string, number> {
+    return Object.fromEntries(PARTS.flatMap((part) => this.processes(part).map(({ pid }) => [part, pid])));
+  }
+
+  async stop(): Promise<void> {
+    await this.extraWorker?.stop();
+    await this.launcher.stop();
+    this.leave?.();
+  }
+}
+
+/** All of them at once; one that has just ended by itself is fine. */
+export function signalAll(processes: LiveProcess[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It is gone.
+    }
+  }
+}

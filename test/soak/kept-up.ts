@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Program } from '../e2e/cli/processes.js';
+
+/** What a user, or a service manager, takes to notice that a program ended. */
+const RELAUNCH_MS = 500;
+
+/** A program that is started again whenever it ends. */
+export class KeptUp {
+  private readonly programs: Program[] = [];
+  private isStopping = false;
+
+  private constructor(private readonly start: () => Program) {}
+
+  /** Returns once it has printed that it is ready. */
+  static async start(start: () => Program, ready: RegExp): Promise<KeptUp> {
+    const kept = new KeptUp(start);
+    const first = start();
+    kept.programs.push(first);
+    void kept.repeat(first);
+    try {
+      await first.printed(ready);
+      return kept;
+    } catch (error) {
+      await kept.stop();
+      throw error;
+    }
+  }
+
+  private async repeat(first: Program): Promise<void> {
+    for (let program = first; ; this.programs.push(program)) {
+      await program.ended;
+      await sleep(RELAUNCH_MS);
+      if (this.isStopping) return;
+      program = this.start();
+    }
+  }
+
+  /** What all of them have printed. */
+  get output(): string {
+    return this.programs.map(({ out, err }) => out + err).join('\n---\n');
+  }
+
+  /** Whether it was this program, at any time. */
+  is(pid: number): boolean {
+    return this.programs.some(({ child }) => child.pid === pid);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    const program = this.programs.at(-1);
+    program?.child.kill('SIGTERM');
+    await program?.ended;
+  }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signalAll } from './dev-site.js';
+import { type Fault, moments, SOAK_MS, survives } from './soak-run.js';
+
+const FROZEN_MS = 20_000;
+const twoWorkers: Fault['prepare'] = ({ site }) => site.addWorker();
+
+describe('no result is lost, doubled or changed, and nothing is left, with two worker processes', () => {
+  test(
+    'of which one is killed, again and again',
+    async () => {
+      await survives({
+        name: 'two workers',
+        prepare: twoWorkers,
+        at: moments('two workers', 8),
+        strike: ({ site, random }) => {
+          const alive = site.processes('worker');
+          signalAll(alive.slice(random(0, alive.length - 1)).slice(0, 1), 'SIGKILL');
+        },
+      });
+    },
+    SOAK_MS,
+  );
+
+  test(
+    'of which one is frozen for 20 s, and goes on as if nothing had happened',
+    async () => {
+      await survives({
+        name: 'frozen worker',
+        prepare: twoWorkers,
+        at: moments('frozen worker', 1),
+        strike: async ({ site }) => {
+          const [zombie] = site.processes('worker');
+          if (!zombie) throw new Error('there is no worker');
+          signalAll([zombie], 'SIGSTOP');
+          await sleep(FROZEN_MS);
+          signalAll([zombie], 'SIGCONT');
+        },
+        // What it held goes on, and must change nothing.
+        aftermathMs: 5_000,
+      });
+    },
+    SOAK_MS,
+  );
+});
