@@ -1,8 +1,23 @@
+import { writeSync } from 'node:fs';
+
 type Fields = object;
+
+const STDOUT = 1;
+
+/** Writes to a file or pipe. A full disk, or a reader that went away, costs lines; a stream would take the process along. */
+export const linesTo =
+  (fd: number) =>
+  (line: string): void => {
+    try {
+      writeSync(fd, line);
+    } catch {
+      // There is nowhere to say so.
+    }
+  };
 
 /** JSON lines with a constant message and fields. */
 export class JsonLog {
-  constructor(private readonly write: (line: string) => void = (line) => process.stdout.write(line)) {}
+  constructor(private readonly write: (line: string) => void = linesTo(STDOUT)) {}
 
   info(message: string, fields: Fields = {}): void {
     this.line('info', message, fields);
