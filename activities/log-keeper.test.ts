@@ -10,11 +10,10 @@ class Shelf {
   appends = 0;
   error: Error | undefined;
 
-  async append(_runId: string, _attempt: number, chunks: readonly LogChunk[]): Promise<number> {
+  async append(_runId: string, _attempt: number, chunks: readonly LogChunk[]): Promise<void> {
     if (this.error) throw this.error;
     this.appends++;
     this.chunks.push(...chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes) })));
-    return chunks.length;
   }
 
   /** Bytes of a stream by offset; `.` where nothing is kept. */

@@ -3,20 +3,53 @@ import type { AttemptEnd, FenceRefusal } from '../contracts/attempt.js';
 import type { AttemptView } from '../contracts/run.js';
 import type { JobRecord } from '../policy/record.js';
 import type { Verdict } from '../policy/results.js';
+import {
+  type AttemptConfirmed,
+  type AttemptEnded,
+  type AttemptKey,
+  type AttemptSettled,
+  closeGroup,
+  confirmGroup,
+  keyOf,
+  recordEndGroup,
+  settleGroup,
+} from './attempt-groups.js';
 import { ATTEMPT_COLUMNS, type Attempt, type AttemptRow, toAttempt, toAttemptView } from './attempt-row.js';
 import { type AttemptOpening, passFence, standingOf } from './fence.js';
-import { encodeRecord } from './record-json.js';
-import { affected, row, rows } from './sql.js';
-import { storableJson, storableText } from './storable.js';
-import { VERDICT_COLUMNS, verdictParams } from './verdict-columns.js';
+import { GroupWriter } from './group-writer.js';
+import { row, rows } from './sql.js';
 
 export type Opening =
   | { kind: 'opened'; attempt: Attempt }
   | { kind: 'adopted'; attempt: Attempt; isCancelRequested: boolean }
   | { kind: 'refused'; refusal: FenceRefusal };
 
+const sizeOf = ({ record }: AttemptEnded): number => record?.answer.length ?? 0;
+
+/** What every attempt writes once is written in groups: many end at the same time. */
 export class AttemptStore {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly confirms: GroupWriter<AttemptConfirmed, boolean>;
+  private readonly ends: GroupWriter<AttemptEnded, boolean>;
+  private readonly settles: GroupWriter<AttemptSettled, boolean>;
+  private readonly closes: GroupWriter<AttemptKey, boolean>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.confirms = new GroupWriter<AttemptConfirmed, boolean>({
+      keyOf,
+      write: (group) => confirmGroup(dataSource, group),
+    });
+    this.ends = new GroupWriter<AttemptEnded, boolean>({
+      keyOf,
+      bytesOf: sizeOf,
+      write: (group) => recordEndGroup(dataSource, group),
+    });
+    this.settles = new GroupWriter({
+      // Two verdicts of one run are told which of them stands.
+      keyOf: ({ runId }) => runId,
+      write: (group) => settleGroup(dataSource, group),
+    });
+    this.closes = new GroupWriter({ keyOf, write: (group) => closeGroup(dataSource, group) });
+  }
 
   /**
    * Opens the attempt under its grant, or adopts the one that is open under this number. An adopted attempt may hold
@@ -34,31 +67,13 @@ export class AttemptStore {
    * The cluster confirmed the allocation: from now on its absence means that it was lost. False: the attempt was closed
    * meanwhile, so nothing of it may stay.
    */
-  async confirmSubmitted(runId: string, attempt: number, provenance: Record<string, unknown> = {}): Promise<boolean> {
-    const sql = `UPDATE attempts SET submitted_at = coalesce(submitted_at, now()), provenance = provenance || $3::jsonb
-      WHERE run_id = $1 AND attempt = $2 AND closed_at IS NULL`;
-    return (await affected(this.dataSource, sql, [runId, attempt, storableJson(provenance)])) > 0;
+  confirmSubmitted(runId: string, attempt: number, provenance: Record<string, unknown> = {}): Promise<boolean> {
+    return this.confirms.submit({ runId, attempt, provenance });
   }
 
   /** Stores how it ended. The first end stands, except that a record replaces an end without one. */
   async recordEnd(runId: string, attempt: number, end: AttemptEnd, record?: JobRecord): Promise<void> {
-    const failure = end.kind === 'failed' ? end.failure : undefined;
-    const message = end.kind === 'silent' ? end.detail : failure?.message;
-    const encoded = record && encodeRecord(record);
-    await rows(
-      this.dataSource,
-      `UPDATE attempts SET end_kind = $3, error_code = $4, error_message = $5, record = $6::jsonb, answer = $7
-       WHERE run_id = $1 AND attempt = $2 AND record IS NULL AND (end_kind IS NULL OR $6::jsonb IS NOT NULL)`,
-      [
-        runId,
-        attempt,
-        end.kind,
-        failure?.code ?? null,
-        message === undefined ? null : storableText(message),
-        encoded?.json ?? null,
-        encoded?.answer ?? null,
-      ],
-    );
+    await this.ends.submit({ runId, attempt, end, record });
   }
 
   async read(runId: string, attempt: number): Promise<Attempt | undefined> {
@@ -68,10 +83,8 @@ export class AttemptStore {
   }
 
   /** Writes the verdict if this attempt is still the run's open one; false: it changed nothing. */
-  async settle(runId: string, attempt: number, verdict: Verdict): Promise<boolean> {
-    const sql = `UPDATE runs SET ${VERDICT_COLUMNS}, open_attempt = NULL, settled_attempt = $7
-      WHERE id = $1 AND open_attempt = $7 AND outcome IS NULL`;
-    return (await affected(this.dataSource, sql, [...verdictParams(runId, verdict), attempt])) > 0;
+  settle(runId: string, attempt: number, verdict: Verdict): Promise<boolean> {
+    return this.settles.submit({ runId, attempt, verdict });
   }
 
   /**
@@ -100,11 +113,7 @@ export class AttemptStore {
 
   /** The allocation is provably gone, so the slot can be given back. */
   async close(runId: string, attempt: number): Promise<void> {
-    await rows(
-      this.dataSource,
-      'UPDATE attempts SET closed_at = coalesce(closed_at, now()) WHERE run_id = $1 AND attempt = $2',
-      [runId, attempt],
-    );
+    await this.closes.submit({ runId, attempt });
   }
 
   /** The cluster did not confirm removal in time; the attempt keeps its slot. */

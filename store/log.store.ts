@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { affected, rows } from './sql.js';
+import { GroupWriter } from './group-writer.js';
+import { retrying, rows } from './sql.js';
 
 export type LogStream = 'stdout' | 'stderr';
 
@@ -16,24 +17,26 @@ interface ChunkRow {
   bytes: Buffer;
 }
 
-export class LogStore {
-  constructor(private readonly dataSource: DataSource) {}
+interface Appended {
+  runId: string;
+  attempt: number;
+  chunks: readonly LogChunk[];
+}
 
-  /** Chunks that are kept already stay as they are. Returns how many were new. */
-  append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<number> {
-    return affected(
-      this.dataSource,
-      `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
-       SELECT $1, $2, * FROM unnest($3::text[], $4::bigint[], $5::bytea[])
-       ON CONFLICT DO NOTHING RETURNING 1`,
-      [
-        runId,
-        attempt,
-        chunks.map(({ stream }) => stream),
-        chunks.map(({ at }) => at),
-        chunks.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
-      ],
-    );
+export class LogStore {
+  private readonly appends: GroupWriter<Appended, undefined>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.appends = new GroupWriter({
+      keyOf: ({ runId, attempt }) => `${runId}/${attempt}`,
+      bytesOf: ({ chunks }) => chunks.reduce((total, { bytes }) => total + bytes.length, 0),
+      write: (group) => insertChunks(dataSource, group),
+    });
+  }
+
+  /** Chunks that are kept already stay as they are. What many jobs print at the same time is stored together. */
+  append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<void> {
+    return this.appends.submit({ runId, attempt, chunks });
   }
 
   /** Per stream, the offset after the last byte that is kept: where following goes on. */
@@ -70,6 +73,28 @@ export class LogStore {
     );
     return withoutOverlap(found, fromAt);
   }
+}
+
+/** In the order of their keys, as another worker may be storing the same ones. */
+async function insertChunks(dataSource: DataSource, group: readonly Appended[]): Promise<undefined[]> {
+  const all = group.flatMap(({ runId, attempt, chunks }) => chunks.map((chunk) => ({ runId, attempt, ...chunk })));
+  await retrying(() =>
+    rows(
+      dataSource,
+      `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
+       SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bytea[])
+         AS g(run_id, attempt, stream, at, bytes)
+       ORDER BY run_id COLLATE "C", attempt, stream, at ON CONFLICT DO NOTHING`,
+      [
+        all.map(({ runId }) => runId),
+        all.map(({ attempt }) => attempt),
+        all.map(({ stream }) => stream),
+        all.map(({ at }) => at),
+        all.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+      ],
+    ),
+  );
+  return group.map(() => undefined);
 }
 
 function withoutOverlap(found: readonly ChunkRow[], fromAt: number): LogChunk[] {

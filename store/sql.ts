@@ -83,14 +83,18 @@ export async function transactionOnce<T>(dataSource: DataSource, work: (db: Quer
   }
 }
 
-/** The same, but deadlocks run it again, so `work` may hold no effects. */
-export async function transaction<T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> {
+/** Runs `work` again where it fell victim to a deadlock, so it may hold no effects but those of its statements. */
+export async function retrying<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transactionOnce(dataSource, work);
+      return await work();
     } catch (error) {
       if (!isRetryable(error) || attempt === TRANSACTION_TRIES) throw error;
       await sleep(Math.random() * 10 * attempt);
     }
   }
 }
+
+/** One such transaction, which deadlocks run again, so `work` may hold no effects. */
+export const transaction = <T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> =>
+  retrying(() => transactionOnce(dataSource, work));

@@ -71,9 +71,8 @@ export class MeasuredLogStore extends LogStore {
     super(dataSource);
   }
 
-  override async append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<number> {
-    const added = await super.append(runId, attempt, chunks);
+  override async append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<void> {
+    await super.append(runId, attempt, chunks);
     for (const { stream, bytes } of chunks) this.metrics.logBytes.inc({ stream }, bytes.length);
-    return added;
   }
 }
