@@ -5,6 +5,7 @@ import { benchDispatch } from './dispatch.bench.js';
 import type { Figures } from './figures.js';
 import { benchMetrics } from './metrics.bench.js';
 import { BenchPlatform } from './platform.js';
+import { benchScanner } from './scanner.bench.js';
 import { benchSubmit } from './submit.bench.js';
 import { benchUpload } from './upload.bench.js';
 
@@ -12,6 +13,7 @@ const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
   cancel: benchCancel,
   dispatch: benchDispatch,
   metrics: benchMetrics,
+  scanner: benchScanner,
   submit: benchSubmit,
   upload: benchUpload,
 };
