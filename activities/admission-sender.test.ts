@@ -1,4 +1,5 @@
 import type { AdmissionMessage } from '../contracts/admission.js';
+import { eventually } from '../test/eventually.js';
 import { AdmissionSender } from './admission-sender.js';
 
 const message = (holder: string): AdmissionMessage => ({ acquire: [], release: [{ holder }] });
@@ -23,9 +24,13 @@ class Server {
     return undefined as never;
   }
 
-  async endNext(): Promise<void> {
+  endNext(): void {
     this.ends.shift()?.();
-    for (let i = 0; i < 20; i += 1) await Promise.resolve();
+  }
+
+  async untilSignals(count: number): Promise<void> {
+    await eventually(`${count} signals are sent`, async () => this.signals.length >= count);
+    expect(this.signals).toHaveLength(count);
   }
 }
 
@@ -36,21 +41,22 @@ test('what comes while a signal is in flight goes with the next, in order; pools
   const server = new Server();
   const sender = senderOf(server);
   const sent = [sender.send('rt:w:a', message('1'))];
-  for (let i = 0; i < 20; i += 1) await Promise.resolve();
+  await server.untilSignals(1);
   sent.push(
     sender.send('rt:w:a', message('2')),
     sender.send('rt:w:a', message('3')),
     sender.send('rt:w:b', message('4')),
   );
-  for (let i = 0; i < 20; i += 1) await Promise.resolve();
+  await server.untilSignals(2);
   expect(server.signals).toEqual([
     { pool: 'admission:w:a', holders: ['1'] },
     { pool: 'admission:w:b', holders: ['4'] },
   ]);
-  await server.endNext();
+  server.endNext();
+  await server.untilSignals(3);
   expect(server.signals.at(-1)).toEqual({ pool: 'admission:w:a', holders: ['2', '3'] });
-  await server.endNext();
-  await server.endNext();
+  server.endNext();
+  server.endNext();
   await Promise.all(sent);
 });
 
@@ -59,12 +65,12 @@ test('a signal that fails fails for its own senders only', async () => {
   const sender = senderOf(server);
   server.fails = 1;
   const first = sender.send('rt:w:a', message('1'));
-  for (let i = 0; i < 20; i += 1) await Promise.resolve();
+  await server.untilSignals(1);
   const second = sender.send('rt:w:a', message('2'));
   const refused = expect(first).rejects.toThrow('unavailable');
-  await server.endNext();
+  server.endNext();
   await refused;
-  await server.endNext();
+  await server.untilSignals(2);
+  server.endNext();
   await second;
-  expect(server.signals).toHaveLength(2);
 });

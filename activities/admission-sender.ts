@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowClient } from '@temporalio/client';
 import type { AdmissionMessage } from '../contracts/admission.js';
 import { type AdmissionInput, admissionRequested, admissionWorkflowId, TASK_QUEUES } from '../workflows/messages.js';
@@ -7,11 +8,16 @@ interface Pending {
   sent: Promise<void>;
 }
 
+/** After a signal to a pool: each costs its ledger a workflow task. */
+const REST_MS = 50;
+
 /**
- * Sends messages to admission workflows, starting those that do not run. One signal is in flight per pool; what arrives
- * meanwhile goes with the next, so bursts cost few signals. Resolves once the server has the message.
+ * Sends messages to admission workflows, starting those that do not run. One signal is in flight per pool, and a short
+ * rest follows it; what arrives meanwhile goes with the next, so bursts cost few signals. Resolves once the server
+ * has the message.
  */
 export class AdmissionSender {
+  /** By pool: ends, and never fails, when the next may be sent. */
   private readonly inFlight = new Map<string, Promise<void>>();
   private readonly pending = new Map<string, Pending>();
 
@@ -33,17 +39,14 @@ export class AdmissionSender {
   }
 
   private async sendAfter(previous: Promise<void> | undefined, poolId: string, next: Pending): Promise<void> {
-    // The failure of an earlier signal is its own senders' to handle.
-    await previous?.catch(() => undefined);
+    await previous;
     await Promise.resolve();
     this.pending.delete(poolId);
     const sent = this.signal(poolId, next.messages);
-    this.inFlight.set(poolId, sent);
-    try {
-      await sent;
-    } finally {
-      if (this.inFlight.get(poolId) === sent) this.inFlight.delete(poolId);
-    }
+    const over = sent.catch(() => undefined).then(() => sleep(REST_MS));
+    this.inFlight.set(poolId, over);
+    void over.then(() => this.inFlight.get(poolId) === over && this.inFlight.delete(poolId));
+    await sent;
   }
 
   private async signal(poolId: string, messages: AdmissionMessage[]): Promise<void> {

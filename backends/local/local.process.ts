@@ -76,12 +76,17 @@ interface Stranger extends ProcessEntry {
   seenAt: number;
 }
 
+/** Who stops jobs one after the other gains little from looking sooner, and everybody else has the time. */
+const SHORTEST_REST_MS = 30;
+
 /**
  * What runs on this host. Stopping a job needs a look at every process, so looks are shared: one serves all who asked
- * before it began, and the next comes after three times as long as one takes.
+ * before it began, and the next comes after three times as long as one takes, or a moment.
  */
 export class ProcessTable {
   private readonly strangers = new Map<number, Stranger>();
+  /** Processes that were seen with a marker keep it, whatever they turn into. */
+  private marked = new Map<number, ProcessEntry>();
   private next: Promise<ProcessEntry[]> | undefined;
   private restUntil = 0;
 
@@ -109,7 +114,7 @@ export class ProcessTable {
     const begun = performance.now();
     const entries = this.read(begun);
     const ended = performance.now();
-    this.restUntil = ended + 3 * (ended - begun);
+    this.restUntil = ended + Math.max(SHORTEST_REST_MS, 3 * (ended - begun));
     return entries;
   }
 
@@ -121,11 +126,14 @@ export class ProcessTable {
       const entry = readStat(pid);
       if (!entry || pid === process.pid) return [];
       const isKnown = stranger?.startTime === entry.startTime;
-      if (!isKnown) entry.attempt = readMarker(pid);
+      const marked = this.marked.get(pid);
+      if (marked?.startTime === entry.startTime) entry.attempt = marked.attempt;
+      else if (!isKnown) entry.attempt = readMarker(pid);
       const isOld = age - Number(entry.startTime) > SETTLED_TICKS;
       if (entry.attempt === undefined && isOld) this.strangers.set(pid, { ...entry, seenAt: now });
       return [entry];
     });
+    this.marked = new Map(entries.filter(({ attempt }) => attempt !== undefined).map((entry) => [entry.pid, entry]));
     const live = new Set(entries.map(({ pid }) => pid));
     for (const pid of this.strangers.keys()) if (!live.has(pid)) this.strangers.delete(pid);
     return entries;
