@@ -58,11 +58,23 @@ function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics): 
   });
 }
 
-/** A kept-alive connection whose request is still answered while the server closes would hold it open for a minute. */
+/**
+ * Two kinds of connections would hold the server open for a minute while it closes: a kept-alive one whose request is
+ * still answered, and one that is open in advance and never sent a request, as browsers and clients have them.
+ */
 function endConnectionsOnClose(server: FastifyInstance): void {
   let isClosing = false;
+  const unused = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.addHook('onRequest', async ({ raw: { socket } }) => {
+    unused.delete(socket);
+  });
   server.addHook('preClose', async () => {
     isClosing = true;
+    for (const socket of unused) socket.destroy();
   });
   server.addHook('onSend', async (_request, reply) => {
     if (isClosing) reply.header('connection', 'close');
