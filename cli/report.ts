@@ -14,9 +14,11 @@ function rateRow(title: string, { passed, n, rate, low, high }: Rate): string[] 
 }
 
 /** The pass rate three ways. */
-export function rateTable({ rates }: Pick<ScorecardReply, 'rates'>, columns: number): string {
+export function rateTable({ rates, counts }: Pick<ScorecardReply, 'rates' | 'counts'>, columns: number): string {
+  const { settled, submitted } = counts;
+  const isProvisional = settled < submitted;
   const heads = [
-    { title: 'pass rate' },
+    { title: isProvisional ? 'pass rate so far' : 'pass rate' },
     { title: 'passed', align: 'right' },
     { title: 'n', align: 'right' },
     { title: 'rate', align: 'right' },
@@ -27,7 +29,8 @@ export function rateTable({ rates }: Pick<ScorecardReply, 'rates'>, columns: num
     rateRow('final', rates.final),
     rateRow('infra excluded', rates.infraExcluded),
   ];
-  return table(heads, rows, columns);
+  const note = isProvisional ? `provisional: ${submitted - settled} of ${submitted} runs have no outcome yet\n` : '';
+  return table(heads, rows, columns) + note;
 }
 
 export const headline = ({ dataset, harness, runtime }: ScorecardReply): string =>
@@ -49,7 +52,8 @@ export function outcomeOf({ state, outcome, errorClass, errorCode }: RunReply): 
 const ordinalOf = ({ id }: RunReply): string => id.slice(id.lastIndexOf('.') + 1);
 
 /** The case, with the trial where it has several. */
-export const caseOf = ({ caseId, trial }: RunReply): string => (trial > 1 ? `${caseId} (trial ${trial})` : caseId);
+export const caseOf = ({ caseId, trial }: Pick<RunReply, 'caseId' | 'trial'>): string =>
+  trial > 1 ? `${caseId} (trial ${trial})` : caseId;
 
 /** A sentence why the run did not pass. */
 export function reasonOf({ reason, scores, errorCode }: RunReply): string {

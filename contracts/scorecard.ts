@@ -84,7 +84,10 @@ export const Rate = z.strictObject({
 });
 export type Rate = z.infer<typeof Rate>;
 
-/** The pass rate, always three ways. `firstAttempt` and `final` are over submitted − cancelled. */
+/**
+ * The pass rate, always three ways. `firstAttempt` and `final` are over settled − cancelled, `infraExcluded` over those
+ * without infra errors. Provisional while `counts.settled` is below `counts.submitted`.
+ */
 export const Rates = z.strictObject({ firstAttempt: Rate, final: Rate, infraExcluded: Rate });
 export type Rates = z.infer<typeof Rates>;
 

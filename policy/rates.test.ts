@@ -58,7 +58,7 @@ describe('wilson', () => {
 
 describe('ratesOf', () => {
   test('keeps errored cases in the denominator: 2 of 8 with 2 infra errors is 25 %, and 33 % only where it says so', () => {
-    const rates = ratesOf({ submitted: 8, cancelled: 0, passedFirst: 1, passed: 2, infraErrors: 2 });
+    const rates = ratesOf({ settled: 8, cancelled: 0, passedFirst: 1, passed: 2, infraErrors: 2 });
     expect(rates.firstAttempt).toMatchObject({ passed: 1, n: 8, rate: 0.125 });
     expect(rates.final).toMatchObject({ passed: 2, n: 8, rate: 0.25 });
     expect(rates.infraExcluded).toMatchObject({ passed: 2, n: 6, rate: 2 / 6 });
@@ -66,7 +66,7 @@ describe('ratesOf', () => {
 
   test('leaves cancelled cases out', () => {
     const { final, infraExcluded } = ratesOf({
-      submitted: 10,
+      settled: 10,
       cancelled: 4,
       passedFirst: 3,
       passed: 3,
@@ -76,9 +76,9 @@ describe('ratesOf', () => {
   });
 
   test('has no share when everything was cancelled or errored as infra', () => {
-    expect(ratesOf({ submitted: 3, cancelled: 3, passedFirst: 0, passed: 0, infraErrors: 0 }).final.rate).toBeNull();
+    expect(ratesOf({ settled: 3, cancelled: 3, passedFirst: 0, passed: 0, infraErrors: 0 }).final.rate).toBeNull();
     expect(
-      ratesOf({ submitted: 3, cancelled: 1, passedFirst: 0, passed: 0, infraErrors: 2 }).infraExcluded.rate,
+      ratesOf({ settled: 3, cancelled: 1, passedFirst: 0, passed: 0, infraErrors: 2 }).infraExcluded.rate,
     ).toBeNull();
   });
 });

@@ -17,7 +17,7 @@ export function wilson(passed: number, n: number): Rate {
 }
 
 export interface RateCounts {
-  submitted: number;
+  settled: number;
   cancelled: number;
   /** Passed at attempt 1. */
   passedFirst: number;
@@ -26,9 +26,9 @@ export interface RateCounts {
   infraErrors: number;
 }
 
-/** The pass rate three ways. Errored runs stay in the denominator, but for `infraExcluded`, which leaves infra out. */
-export function ratesOf({ submitted, cancelled, passedFirst, passed, infraErrors }: RateCounts): Rates {
-  const n = submitted - cancelled;
+/** The pass rate three ways, of what is settled so far: provisional until everything is. Errored runs stay in the denominator, but for `infraExcluded`, which leaves infra out. */
+export function ratesOf({ settled, cancelled, passedFirst, passed, infraErrors }: RateCounts): Rates {
+  const n = settled - cancelled;
   return {
     firstAttempt: wilson(passedFirst, n),
     final: wilson(passed, n),
