@@ -36,12 +36,8 @@ export function createAdmissionActivities({ client, sender, pools, runs, holders
       const { poolId, acquire, release } = request;
       const wanted = new Set<string>();
       for (const [to, tickets] of groupBy(acquire, (ticket) => ticket.to)) {
-        const askedAt = Math.min(...tickets.map((ticket) => ticket.askedAt));
-        const open = await runs.markAsked(
-          tickets.map(({ holder }) => runIdOfHolder(holder)),
-          to,
-          new Date(askedAt),
-        );
+        const asked = tickets.map(({ holder, askedAt }) => ({ runId: runIdOfHolder(holder), askedAt }));
+        const open = await runs.markAsked(asked, to);
         for (const runId of open) wanted.add(caseWorkflowId(runId));
       }
       await sender.send(poolId, { acquire: acquire.filter(({ holder }) => wanted.has(holder)), release });

@@ -1,7 +1,8 @@
 import type { BackendResolver } from '../backends/resolver.js';
-import type { AttemptEnd } from '../contracts/attempt.js';
+import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import { errored, type Verdict, verdictOf } from '../policy/results.js';
 import { nextStep } from '../policy/retry.js';
+import { TERMINATED } from '../policy/sweep.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
@@ -26,11 +27,6 @@ export interface FinisherDeps {
 
 /** What to do when the cluster does not confirm that the allocation is gone: try again, or leave it to the sweep. */
 export type Patience = 'try-again' | 'give-up';
-
-const TERMINATED: AttemptEnd = {
-  kind: 'failed',
-  failure: { code: 'PLATFORM_TERMINATED', message: 'its workflow was terminated from outside' },
-};
 
 /** Settles an attempt and gives everything back. Every step can be repeated, from wherever a crash left it. */
 export class AttemptFinisher {
@@ -76,9 +72,15 @@ export class AttemptFinisher {
     const job = await jobs.load(runId);
     await this.deps.host.standing(job.runtime.kind, attempt.hostId);
     // Before the stop: what a stopped job says of itself is no verdict.
-    const verdict = this.verdictFor(attempt, job, TERMINATED, guards?.isCancelRequested === true);
+    const end: AttemptEnd = { kind: 'failed', failure: TERMINATED };
+    const verdict = this.earned(attempt, job, end, guards?.isCancelRequested === true, TERMINATED);
     await attempts.settle(runId, attempt.attempt, verdict);
-    await this.clean(attempt, job, 'try-again');
+    try {
+      await this.clean(attempt, job, 'try-again');
+    } catch (error) {
+      await attempts.markCleanupPending(runId, attempt.attempt);
+      throw error;
+    }
     await attempts.close(runId, attempt.attempt);
   }
 
@@ -91,16 +93,26 @@ export class AttemptFinisher {
     const attempt = await attempts.read(runId, number);
     const job = await jobs.load(runId);
     const isCancelRequested = (await runs.guards(runId))?.isCancelRequested === true;
-    let verdict = errored(failure.code, failure.message);
-    try {
-      verdict = this.verdictFor(attempt, job, attempt?.end ?? end, isCancelRequested);
-    } catch {
-      // Grading itself is what fails: that is the platform's fault, and `failure` says so.
-    }
+    const verdict = this.earned(attempt, job, attempt?.end ?? end, isCancelRequested, failure);
     if (attempt) await attempts.settle(runId, number, verdict);
     else await runs.settleUnplaced(runId, verdict);
     await attempts.markCleanupPending(runId, number);
     return { kind: 'settled', outcome: (await runs.guards(runId))?.outcome ?? verdict.outcome };
+  }
+
+  /** The verdict; where grading itself is what fails, that is the platform's fault, and `failure` says so. */
+  private earned(
+    attempt: Attempt | undefined,
+    job: RunJob,
+    end: AttemptEnd,
+    isCancelRequested: boolean,
+    failure: AttemptFailure,
+  ): Verdict {
+    try {
+      return this.verdictFor(attempt, job, end, isCancelRequested);
+    } catch {
+      return errored(failure.code, failure.message);
+    }
   }
 
   /** An attempt that was never opened, or was closed before: what is left is to say so and to release. */

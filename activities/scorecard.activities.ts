@@ -2,6 +2,7 @@ import type { RunErrorCode } from '../contracts/attempt.js';
 import { PlatformError } from '../contracts/errors.js';
 import { type Partition, packPartition } from '../policy/partition.js';
 import { errored } from '../policy/results.js';
+import type { DeadlineStore } from '../store/deadline.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardPlan, ScorecardStore } from '../store/scorecard.store.js';
 import { WINDOW_CASES } from '../workflows/messages.js';
@@ -10,6 +11,7 @@ import type { AttemptFinisher } from './attempt-finisher.js';
 
 interface Deps {
   scorecards: Pick<ScorecardStore, 'plan' | 'partition' | 'complete' | 'requestCancel'>;
+  deadlines: Pick<DeadlineStore, 'endLate'>;
   runs: Pick<RunStore, 'settleUnplaced'>;
   finisher: Pick<AttemptFinisher, 'abandon'>;
   /** How long a ticket may wait, seconds. */
@@ -23,7 +25,7 @@ export type Unplaced = { kind: 'cancelled' } | { kind: 'errored'; code: RunError
 
 export type ScorecardActivities = ReturnType<typeof createScorecardActivities>;
 
-export function createScorecardActivities({ scorecards, runs, finisher, queueDeadlineSec }: Deps) {
+export function createScorecardActivities({ scorecards, deadlines, runs, finisher, queueDeadlineSec }: Deps) {
   return {
     async planScorecard({ scorecardId }: { scorecardId: string }): Promise<ScorecardPlan> {
       const plan = await scorecards.plan(scorecardId);
@@ -40,6 +42,9 @@ export function createScorecardActivities({ scorecards, runs, finisher, queueDea
 
     /** Whether it is finished now: every run settled and nothing of them left on any cluster. */
     completeScorecard: ({ scorecardId }: { scorecardId: string }): Promise<boolean> => scorecards.complete(scorecardId),
+
+    /** Ends every run that has no outcome when the scorecard's deadline has passed; what runs is left to be removed. */
+    endLate: ({ scorecardId }: { scorecardId: string }): Promise<void> => deadlines.endLate(scorecardId),
 
     /** A root that is cancelled from the Temporal UI cancels the scorecard like any other way to ask for it. */
     async cancelScorecard({ scorecardId }: { scorecardId: string }): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RuntimeKind } from '../contracts/runtime.js';
 import { errored } from '../policy/results.js';
+import { TERMINATED } from '../policy/sweep.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardStore } from '../store/scorecard.store.js';
@@ -34,8 +35,7 @@ export type SweepActivities = ReturnType<typeof createSweepActivities>;
 
 /** Items of one batch: each of them is one call to Temporal, or more. */
 const BATCH = 200;
-const CASE_GONE = 'its workflow was ended from outside';
-const ROOT_GONE = 'the workflow of its scorecard was ended from outside';
+const ROOT_GONE = 'the workflow of its scorecard was terminated from outside';
 
 const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));
 
@@ -71,7 +71,7 @@ export function createSweepActivities({ sweep, holders, pools, sender, scorecard
       const placeless = await sweep.placelessRuns(after, BATCH);
       let count = 0;
       for (const runId of await holders.gone(placeless, caseWorkflowId)) {
-        if (await runs.settleUnplaced(runId, errored('PLATFORM_TERMINATED', CASE_GONE))) count += 1;
+        if (await runs.settleUnplaced(runId, errored(TERMINATED.code, TERMINATED.message))) count += 1;
       }
       return { count, next: nextAfter(placeless) };
     },

@@ -8,6 +8,7 @@ test.each([
   ['some errored', { passed: 2, errored: 1 }, 'completed', 2],
   ['some failed and some errored', { failed: 2, errored: 1 }, 'completed', 2],
   ['some were cancelled', { passed: 2, cancelled: 1 }, 'completed', 2],
+  ['some were decided by an operator', { passed: 3, decided: 1 }, 'completed', 2],
   ['it was cancelled after all had passed', { passed: 2 }, 'cancelled', 2],
   ['nothing ran', {}, 'completed', 2],
 ])('a scorecard of which %s ends as it should', (_title, counts, status, want) => {

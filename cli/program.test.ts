@@ -246,3 +246,30 @@ describe('lists', () => {
     expect(items.map(({ outcome }) => outcome)).toEqual(['failed', 'errored', 'cancelled']);
   });
 });
+
+describe('settling a case', () => {
+  const settle = ['scorecard', 'settle', 'sc_1', 'suite/größe 1', '--outcome', 'failed', '--reason', 'it hangs'];
+
+  test('names the case whatever is in its id, and says how it ended and by whom', async () => {
+    const body = aRun({ caseId: 'suite/größe 1', decidedBy: 'local' });
+    const { asked, out } = await everdict(settle, () => ({ status: 200, body }));
+    const path = `/scorecards/sc_1/cases/${encodeURIComponent('suite/größe 1')}/settle`;
+    expect(asked).toMatchObject([{ method: 'POST', path, body: '{"outcome":"failed","reason":"it hangs"}' }]);
+    expect(out).toBe('sc_1.7 (suite/größe 1) is failed (operator)\n');
+  });
+
+  test.each([
+    ['without a reason', settle.slice(0, -2)],
+    ['with an outcome that does not exist', [...settle, '--outcome', 'won']],
+  ])('%s is refused without asking the platform', async (_title, words) => {
+    const { exitCode, asked } = await everdict(words, unused);
+    expect([exitCode, asked.length]).toEqual([3, 0]);
+  });
+
+  test('that ended otherwise is refused, with both outcomes', async () => {
+    const conflict = problem(409, { code: 'CONFLICT', detail: 'sc_1.7 is passed already, by its result' });
+    const { err, exitCode } = await everdict(settle, () => conflict);
+    expect(err).toContain('sc_1.7 is passed already, by its result');
+    expect(exitCode).toBe(3);
+  });
+});

@@ -14,6 +14,15 @@ describe('the report', () => {
     expect(text).toMatch(/infra excluded +8 +9 +88\.9 %/);
   });
 
+  test('says what an operator decided, and that no rate counts it', () => {
+    const scorecard = aScorecard({ counts: { passed: 2, decided: 1 } });
+    const run = aRun({ outcome: 'passed', decidedBy: 'ann', reason: 'checked by hand' });
+    expect(report({ scorecard, notPassed: [], url, columns: 120 })).toContain(
+      'in no rate: 1 run decided by an operator',
+    );
+    expect(runTable([run], 120)).toMatch(/passed \(operator\) +checked by hand/);
+  });
+
   test('has no rate where there is nothing to divide by', () => {
     const text = report({ scorecard: aScorecard({ counts: { cancelled: 2 } }), notPassed: [], url, columns: 120 });
     expect(text).toMatch(/final +0 +0 +– +–/);

@@ -13,9 +13,9 @@ function rateRow(title: string, { passed, n, rate, low, high }: Rate): string[] 
   return [title, String(passed), String(n), percent(rate), interval];
 }
 
-/** The pass rate three ways. */
+/** The pass rate three ways, and what is in none of them. */
 export function rateTable({ rates, counts }: Pick<ScorecardReply, 'rates' | 'counts'>, columns: number): string {
-  const { settled, submitted } = counts;
+  const { settled, submitted, decided } = counts;
   const isProvisional = settled < submitted;
   const heads = [
     { title: isProvisional ? 'pass rate so far' : 'pass rate' },
@@ -29,8 +29,11 @@ export function rateTable({ rates, counts }: Pick<ScorecardReply, 'rates' | 'cou
     rateRow('final', rates.final),
     rateRow('infra excluded', rates.infraExcluded),
   ];
-  const note = isProvisional ? `provisional: ${submitted - settled} of ${submitted} runs have no outcome yet\n` : '';
-  return table(heads, rows, columns) + note;
+  const notes = [
+    isProvisional ? `provisional: ${submitted - settled} of ${submitted} runs have no outcome yet\n` : '',
+    decided > 0 ? `in no rate: ${decided} ${decided === 1 ? 'run' : 'runs'} decided by an operator\n` : '',
+  ];
+  return table(heads, rows, columns) + notes.join('');
 }
 
 export const headline = ({ dataset, harness, runtime }: ScorecardReply): string =>
@@ -42,10 +45,11 @@ function countLine({ counts }: ScorecardReply): string {
   return `${passed} passed, ${failed} failed, ${errored} errored${infra}, ${cancelled} cancelled`;
 }
 
-/** How a run ended: the outcome, and for an error who is to blame and the code. */
-export function outcomeOf({ state, outcome, errorClass, errorCode }: RunReply): string {
-  if (outcome !== 'errored') return outcome ?? state;
-  return `errored ${[errorClass, errorCode].filter(Boolean).join('/')}`;
+/** How a run ended: the outcome, for an error who is to blame and the code, and whether an operator decided it. */
+export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy }: RunReply): string {
+  const who = decidedBy === null ? '' : ' (operator)';
+  if (outcome !== 'errored') return `${outcome ?? state}${who}`;
+  return `errored ${[errorClass, errorCode].filter(Boolean).join('/')}${who}`;
 }
 
 /** Number of a run in its scorecard: `sc_….12` is 12. */

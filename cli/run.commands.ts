@@ -38,7 +38,8 @@ function runText(run: RunReply, columns: number): string {
     ['attempts', String(run.attempts)],
   ];
   if (run.durationMs !== null) facts.push(['command', `${(run.durationMs / 1_000).toFixed(2)} s`]);
-  if (run.outcome !== 'passed' && reasonOf(run)) facts.push(['reason', reasonOf(run)]);
+  if (run.decidedBy !== null) facts.push(['decided', `by ${run.decidedBy}, at ${run.settledAt ?? ''}`]);
+  if ((run.outcome !== 'passed' || run.decidedBy !== null) && reasonOf(run)) facts.push(['reason', reasonOf(run)]);
   const head = facts.map(([name, value]) => `${name.padEnd(9)} ${plain(value)}\n`).join('');
   if (!run.scores?.length) return head;
   const heads = ['grader', 'kind', 'passed', 'detail'].map((title) => ({ title }));

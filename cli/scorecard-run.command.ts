@@ -21,6 +21,7 @@ export interface RunOptions {
   tag?: string[];
   trials?: number;
   concurrency?: number;
+  deadline?: number;
   class?: string;
   infraRetries?: number;
   param?: Record<string, string>;
@@ -42,6 +43,7 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
     .option('--tag <tag>', 'only cases that carry the tag; may be repeated, all must match', collect)
     .option('--trials <n>', 'run every case so often', wholeNumber(1))
     .option('--concurrency <n>', 'at most so many at once, whatever the runtime would admit', wholeNumber(1))
+    .option('--deadline <seconds>', 'so long after submitting, end every case that has no outcome', wholeNumber(1))
     .addOption(new Option('--class <class>', 'interactive goes first').choices(['interactive', 'batch']))
     .option('--infra-retries <n>', 'new attempts after a failure of the infrastructure', wholeNumber(0))
     .option('--param <name=value>', 'EVERDICT_PARAM_<NAME> of the job; may be repeated', collectPair)
@@ -77,6 +79,7 @@ export function scorecardRequest(options: RunOptions): Record<string, unknown> {
     trials,
     concurrency,
     infraRetries,
+    deadlineSec: options.deadline,
     class: options.class,
     params: options.param,
     metadata: options.metadata,

@@ -4,6 +4,7 @@ import { type ListQuery, list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { headline, rateTable, runTable } from './report.js';
 import { addScorecardRun } from './scorecard-run.command.js';
+import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { table } from './text.js';
@@ -20,6 +21,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addShow(group, terminal);
   addCases(group, terminal);
   addCancel(group, terminal);
+  addScorecardSettle(group, terminal);
   addList(group, terminal);
 }
 
@@ -40,7 +42,9 @@ function addShow(group: Command, terminal: Terminal): void {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await readScorecard(session, id);
       session.answer(raw, () => {
-        const head = `${headline(reply)}: ${reply.status}\n${stateLine(reply)}\n\n`;
+        const isOpen = reply.finishedAt === null && reply.deadlineAt !== null;
+        const deadline = isOpen ? `ends at ${reply.deadlineAt} at the latest\n` : '';
+        const head = `${headline(reply)}: ${reply.status}\n${stateLine(reply)}\n${deadline}\n`;
         return `${head}${rateTable(reply, session.columns)}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });

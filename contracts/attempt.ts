@@ -19,6 +19,8 @@ export const RUN_ERROR_CODES = {
   QUEUE_TIMEOUT: 'infra',
   PLATFORM_TERMINATED: 'infra',
   PLATFORM_ERROR: 'infra',
+  DEADLINE_EXCEEDED: 'infra',
+  OPERATOR_DECISION: 'infra',
   BACKEND_NOT_BUILT: 'config',
   BAD_SPEC: 'config',
   DEMAND_EXCEEDS_ENVELOPE: 'config',

@@ -28,6 +28,8 @@ export const RunView = z.strictObject({
   errorCode: z.string().nullable(),
   /** Why it did not pass, in a sentence. */
   reason: z.string().nullable(),
+  /** Who settled it in place of its graders. */
+  decidedBy: z.string().nullable(),
   attempts: z.int(),
   scores: z.array(Score).nullable(),
   /** How long the command ran, ms. */

@@ -3,6 +3,7 @@ import { WorkClass } from './admission.js';
 import { EvalCase } from './case.js';
 import { Params } from './harness.js';
 import { CaseId, SpecRef } from './ids.js';
+import { Outcome } from './run.js';
 
 /** Free text about where a scorecard comes from: `sha`, `branch`, `pr` and whatever else helps to find it. */
 const Metadata = z
@@ -34,6 +35,12 @@ export const ScorecardRequest = z.strictObject({
   class: WorkClass.default('batch'),
   /** At most so many of its cases at once, whatever the runtimes would admit. */
   concurrency: z.int().min(1).max(100_000).optional(),
+  /** So long after it was submitted, every run that has no outcome is ended. At most 30 days. */
+  deadlineSec: z
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .optional(),
 });
 export type ScorecardRequest = z.infer<typeof ScorecardRequest>;
 
@@ -55,6 +62,15 @@ export const RunRequest = z
   });
 export type RunRequest = z.infer<typeof RunRequest>;
 
+/** An operator's word in place of the graders'. */
+export const Settlement = z.strictObject({
+  outcome: Outcome,
+  reason: z.string().trim().min(1, 'says nothing').max(1_000),
+  /** Which trial of the case, where it has several. */
+  trial: z.int().min(1).optional(),
+});
+export type Settlement = z.infer<typeof Settlement>;
+
 export const ScorecardStatus = z.enum(['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled']);
 export type ScorecardStatus = z.infer<typeof ScorecardStatus>;
 
@@ -71,6 +87,8 @@ export const Counts = z.strictObject({
   cancelled: z.int(),
   /** Of `errored`, those with class `infra`. */
   infraErrors: z.int(),
+  /** Of `settled`, those that an operator decided. They are in no pass rate. */
+  decided: z.int(),
 });
 export type Counts = z.infer<typeof Counts>;
 
@@ -85,8 +103,8 @@ export const Rate = z.strictObject({
 export type Rate = z.infer<typeof Rate>;
 
 /**
- * The pass rate, always three ways. `firstAttempt` and `final` are over settled − cancelled, `infraExcluded` over those
- * without infra errors. Provisional while `counts.settled` is below `counts.submitted`.
+ * The pass rate, always three ways, over what was measured. `firstAttempt` and `final` are over settled − cancelled,
+ * `infraExcluded` over those without infra errors. Provisional while `counts.settled` is below `counts.submitted`.
  */
 export const Rates = z.strictObject({ firstAttempt: Rate, final: Rate, infraExcluded: Rate });
 export type Rates = z.infer<typeof Rates>;
@@ -103,6 +121,8 @@ export const ScorecardView = z.strictObject({
   counts: Counts,
   rates: Rates,
   createdAt: z.string(),
+  /** When every run that has no outcome is ended. */
+  deadlineAt: z.string().nullable(),
   finishedAt: z.string().nullable(),
 });
 export type ScorecardView = z.infer<typeof ScorecardView>;

@@ -11,6 +11,8 @@ export interface OpenRun {
   class: WorkClass;
   demand: Demand;
   infraRetries: number;
+  /** When a slot was first asked for, epoch ms; absent: not yet. */
+  askedAt?: number;
   /** The attempt to go on with. */
   attempt: number;
   /** That attempt is open, and holds its slot under this lease. */
@@ -26,33 +28,41 @@ export interface Partition {
   queueDeadlineSec: number;
   pools: [id: string, kind: RuntimeKind][];
   demands: Demand[];
+  /** Times of asking count from here, epoch ms. */
+  askedFrom: number;
   runs: PackedRun[];
 }
 
-/** `rest`: demand, attempt, lease of the open attempt, cancel requested; defaults at its end are left out. */
+/** `rest`: demand, attempt, lease of the open attempt, cancel requested, time of asking; defaults at its end are left out. */
 type PackedRun = [ordinal: number, caseId: string, pool: number, ...rest: number[]];
 
-/** The first demand, attempt 1, no lease, no cancel. */
-const DEFAULTS = [0, 1, 0, 0] as const;
+/** The first demand, attempt 1, no lease, no cancel, not asked. */
+const DEFAULTS = [0, 1, 0, 0, 0] as const;
 const CASE_ID_BYTES = 32;
 
 export function packPartition(runs: readonly OpenRun[], queueDeadlineSec: number): Partition {
   const pools = new Interned<[string, RuntimeKind]>(([id]) => id);
   const demands = new Interned<Demand>(({ memoryMb, cpuMillicores }) => `${memoryMb} ${cpuMillicores}`);
+  // One less than the first, as 0 stands for none.
+  const times = runs.flatMap(({ askedAt }) => askedAt ?? []);
+  const askedFrom = times.length > 0 ? Math.min(...times) - 1 : 0;
   const packed = runs.map((run): PackedRun => {
     const pool = pools.indexOf([run.poolId, run.kind]);
-    const rest = [demands.indexOf(run.demand), run.attempt, run.openSeq ?? 0, run.isCancelRequested ? 1 : 0] as const;
+    const asked = run.askedAt === undefined ? 0 : run.askedAt - askedFrom;
+    const cancel = run.isCancelRequested ? 1 : 0;
+    const rest = [demands.indexOf(run.demand), run.attempt, run.openSeq ?? 0, cancel, asked] as const;
     const kept = rest.findLastIndex((value, i) => value !== DEFAULTS[i]) + 1;
     return [ordinalOf(run.runId), shortened(run.caseId), pool, ...rest.slice(0, kept)];
   });
   const { class: workClass = 'batch', infraRetries = 0 } = runs[0] ?? {};
-  return { class: workClass, infraRetries, queueDeadlineSec, pools: pools.items, demands: demands.items, runs: packed };
+  const shared = { class: workClass, infraRetries, queueDeadlineSec, pools: pools.items, demands: demands.items };
+  return { ...shared, askedFrom, runs: packed };
 }
 
 export function unpackPartition(scorecardId: string, partition: Partition): OpenRun[] {
-  const { class: workClass, infraRetries, pools, demands } = partition;
+  const { class: workClass, infraRetries, pools, demands, askedFrom } = partition;
   return partition.runs.flatMap(
-    ([ordinal, caseId, pool, demand = 0, attempt = 1, openSeq = 0, isCancelRequested = 0]) => {
+    ([ordinal, caseId, pool, demand = 0, attempt = 1, openSeq = 0, isCancelRequested = 0, asked = 0]) => {
       const [poolId, kind] = pools[pool] ?? [];
       if (poolId === undefined || kind === undefined) return [];
       return {
@@ -64,6 +74,7 @@ export function unpackPartition(scorecardId: string, partition: Partition): Open
         demand: demands[demand] ?? {},
         infraRetries,
         attempt,
+        ...(asked > 0 && { askedAt: askedFrom + asked }),
         ...(openSeq > 0 && { openSeq }),
         isCancelRequested: isCancelRequested === 1,
       };

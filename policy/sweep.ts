@@ -1,3 +1,11 @@
+import type { AttemptFailure } from '../contracts/attempt.js';
+
+/** How a run ends whose workflow was ended from outside. */
+export const TERMINATED: AttemptFailure = {
+  code: 'PLATFORM_TERMINATED',
+  message: 'its workflow was terminated from outside',
+};
+
 /** What Temporal says of an execution; `MISSING`: it knows none of that id. */
 const GONE: ReadonlySet<string> = new Set(['MISSING', 'COMPLETED', 'CANCELLED', 'FAILED', 'TERMINATED', 'TIMED_OUT']);
 

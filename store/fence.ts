@@ -104,7 +104,7 @@ interface RunRow {
 /**
  * Why the run itself lets no attempt be opened, first that applies; else `refusal`, which is the pool's or the quota's.
  * An attempt that is open under this number is returned to be adopted, whatever epoch its grant was of; so is one that
- * has settled the run and still waits to be closed.
+ * belongs to a run with an outcome and still waits to be closed: to be removed, if its end is not known.
  */
 export async function standingOf(
   dataSource: DataSource,
@@ -122,7 +122,7 @@ export async function standingOf(
   if (run.outcome !== null) {
     const unclosed =
       run.settled_attempt === attempt ? await unclosedOf(dataSource, { runId, attempt, holder }) : undefined;
-    if (unclosed) return { attempt: unclosed, isCancelRequested: false };
+    if (unclosed) return { attempt: unclosed, isCancelRequested: unclosed.end_kind === null };
     return { reason: run.outcome === 'cancelled' ? 'cancelled' : 'settled' };
   }
   if (run.open_attempt !== null && run.open_attempt !== attempt) {
@@ -143,7 +143,7 @@ export async function standingOf(
   return refusal;
 }
 
-/** An attempt whose end is known, and whose removal is not confirmed. */
+/** An attempt whose removal is not confirmed. */
 const unclosedOf = (
   dataSource: DataSource,
   { runId, attempt, holder }: Pick<AttemptOpening, 'runId' | 'attempt' | 'holder'>,
@@ -151,6 +151,6 @@ const unclosedOf = (
   row<AttemptRow>(
     dataSource,
     `SELECT ${ATTEMPT_COLUMNS} FROM attempts
-     WHERE run_id = $1 AND attempt = $2 AND holder = $3 AND closed_at IS NULL AND end_kind IS NOT NULL`,
+     WHERE run_id = $1 AND attempt = $2 AND holder = $3 AND closed_at IS NULL`,
     [runId, attempt, holder],
   );

@@ -16,12 +16,13 @@ export class OutboxStore {
     return found.map(({ id }) => id);
   }
 
-  /** Runs with an open attempt that are to be cancelled. */
+  /** Runs with an attempt that is to be stopped: their cancel was asked for, or somebody settled them. */
   async cancellingRuns(limit: number): Promise<string[]> {
     const found = await rows<{ id: string }>(
       this.dataSource,
-      `SELECT id FROM runs WHERE open_attempt IS NOT NULL AND cancel_requested_at IS NOT NULL
-       ORDER BY created_at LIMIT $1`,
+      `SELECT r.id FROM attempts a JOIN runs r ON r.id = a.run_id
+       WHERE a.closed_at IS NULL AND (r.decided_by IS NOT NULL OR (r.open_attempt IS NOT NULL AND r.cancel_requested_at IS NOT NULL))
+       ORDER BY a.opened_at LIMIT $1`,
       [limit],
     );
     return found.map(({ id }) => id);

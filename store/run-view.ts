@@ -14,6 +14,7 @@ interface RunRow {
   error_class: ErrorClass | null;
   error_code: string | null;
   reason: string | null;
+  decided_by: string | null;
   attempts: number;
   scores: Score[] | null;
   duration_ms: number | null;
@@ -31,7 +32,7 @@ const RUN_ROWS = `
   SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, p.runtime_id || '@' || r.runtime_version AS runtime,
     CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
          WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END AS state,
-    r.outcome, r.error_class, r.error_code, r.reason, r.scores, r.created_at, r.settled_at,
+    r.outcome, r.error_class, r.error_code, r.reason, r.decided_by, r.scores, r.created_at, r.settled_at,
     (SELECT count(*) FROM attempts a WHERE a.run_id = r.id) AS attempts,
     (SELECT (a.record ->> 'commandMs')::int FROM attempts a
      WHERE a.run_id = r.id AND a.attempt = r.settled_attempt) AS duration_ms
@@ -55,6 +56,7 @@ const toPositioned = (stored: RunRow): PositionedRun => ({
     errorClass: stored.error_class,
     errorCode: stored.error_code,
     reason: stored.reason,
+    decidedBy: stored.decided_by,
     attempts: stored.attempts,
     scores: stored.scores,
     durationMs: stored.duration_ms,

@@ -155,19 +155,21 @@ export class RunStore {
   }
 
   /**
-   * Notes that a slot is asked for and who is to be told of it. A repeat keeps the first time. Returns the runs that
-   * still want one: those without outcome.
+   * Notes since when a slot is asked for, and who is to be told of it. A repeat keeps the first time. Returns the runs
+   * that still want one: those without outcome.
    */
-  markAsked(runIds: readonly string[], askedBy: string, askedAt: Date): Promise<string[]> {
+  markAsked(asked: readonly { runId: string; askedAt: number }[], askedBy: string): Promise<string[]> {
+    const runIds = asked.map(({ runId }) => runId);
     return transaction(this.dataSource, async (db) => {
       await rows(db, 'SELECT 1 FROM runs WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [runIds]);
-      const asked = await rows<{ id: string }>(
+      const open = await rows<{ id: string }>(
         db,
-        `UPDATE runs SET asked_at = coalesce(asked_at, $3), asked_by = $2
-         WHERE id = ANY ($1) AND outcome IS NULL RETURNING id`,
-        [runIds, askedBy, askedAt],
+        `UPDATE runs SET asked_at = coalesce(runs.asked_at, asked.at), asked_by = $2
+         FROM unnest($1::text[], $3::timestamptz[]) AS asked (id, at)
+         WHERE runs.id = asked.id AND outcome IS NULL RETURNING runs.id`,
+        [runIds, askedBy, asked.map(({ askedAt }) => new Date(askedAt))],
       );
-      return asked.map(({ id }) => id);
+      return open.map(({ id }) => id);
     });
   }
 
@@ -175,6 +177,22 @@ export class RunStore {
   async settleUnplaced(id: string, verdict: Verdict): Promise<boolean> {
     const sql = `UPDATE runs SET ${VERDICT_COLUMNS} WHERE id = $1 AND outcome IS NULL AND open_attempt IS NULL`;
     return (await affected(this.dataSource, sql, verdictParams(id, verdict))) > 0;
+  }
+
+  /**
+   * Settles a run by somebody's decision, also while it runs: its attempt is then removed like that of a settled run.
+   * False if it has an outcome.
+   */
+  async decide(id: string, verdict: Verdict, decidedBy: string): Promise<boolean> {
+    const sql = `UPDATE runs SET ${VERDICT_COLUMNS}, decided_by = $7, settled_attempt = open_attempt, open_attempt = NULL
+      WHERE id = $1 AND outcome IS NULL`;
+    return (await affected(this.dataSource, sql, [...verdictParams(id, verdict), decidedBy])) > 0;
+  }
+
+  /** The runs of one case of a scorecard, by trial. */
+  async ofCase(scorecardId: string, caseId: string): Promise<RunView[]> {
+    const where = 'WHERE r.scorecard_id = $1 AND r.case_id = $2 ORDER BY r.trial';
+    return (await runViews(this.dataSource, where, [scorecardId, caseId])).map(({ run }) => run);
   }
 
   async jobOf(id: string): Promise<RunJob | undefined> {

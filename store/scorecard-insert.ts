@@ -29,6 +29,7 @@ export interface NewScorecard {
   class: WorkClass;
   trials: number;
   concurrency?: number;
+  deadlineSec?: number;
   infraRetries: number;
   params: Params;
   metadata: Record<string, string>;
@@ -43,8 +44,8 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
   await rows(
     db,
     `INSERT INTO scorecards (id, workspace_id, dataset_pk, harness_pk, runtime, class, trials, concurrency,
-       infra_retries, params, metadata, total)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       infra_retries, params, metadata, total, deadline_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13))`,
     [
       scorecard.id,
       scorecard.workspaceId,
@@ -58,6 +59,7 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
       JSON.stringify(scorecard.params),
       JSON.stringify(scorecard.metadata),
       total,
+      scorecard.deadlineSec ?? null,
     ],
   );
   const inserted = await insertRuns(db, scorecard, selected);

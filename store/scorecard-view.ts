@@ -1,5 +1,5 @@
 import type { Counts, Rates, ScorecardStatus, ScorecardView } from '../contracts/scorecard.js';
-import { ratesOf } from '../policy/rates.js';
+import { type RateCounts, ratesOf } from '../policy/rates.js';
 import { type Queryable, rows } from './sql.js';
 
 /** Runs of a scorecard by state, taken in one statement, so that they add up at any instant. */
@@ -17,11 +17,13 @@ interface ScorecardRow {
   trials: number;
   metadata: ScorecardView['metadata'];
   created_at: Date;
+  deadline_at: Date | null;
   cancel_requested_at: Date | null;
   finished_at: Date | null;
 }
 
-type TallyRow = Counts & { id: string; passedFirst: number };
+/** `measured`: without the runs that an operator decided. */
+type TallyRow = Counts & { id: string; measured: RateCounts };
 
 const TALLY = `
   SELECT s.id, s.total AS submitted, r.* FROM scorecards s CROSS JOIN LATERAL (
@@ -35,21 +37,26 @@ const TALLY = `
       count(*) FILTER (WHERE outcome = 'errored') AS errored,
       count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
       count(*) FILTER (WHERE outcome = 'errored' AND error_class = 'infra') AS "infraErrors",
-      count(*) FILTER (WHERE outcome = 'passed' AND settled_attempt = 1) AS "passedFirst"
+      count(*) FILTER (WHERE decided_by IS NOT NULL) AS decided,
+      json_build_object(
+        'settled', count(*) FILTER (WHERE decided_by IS NULL AND outcome IS NOT NULL),
+        'cancelled', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'cancelled'),
+        'passedFirst', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed' AND settled_attempt = 1),
+        'passed', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed'),
+        'infraErrors',
+        count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'errored' AND error_class = 'infra')) AS measured
     FROM runs WHERE scorecard_id = s.id
   ) r WHERE s.id = ANY ($1)`;
 
 export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<string, Tally>> {
   const found = await rows<TallyRow>(db, TALLY, [ids]);
-  return new Map(
-    found.map(({ id, passedFirst, ...counts }) => [id, { counts, rates: ratesOf({ ...counts, passedFirst }) }]),
-  );
+  return new Map(found.map(({ id, measured, ...counts }) => [id, { counts, rates: ratesOf(measured) }]));
 }
 
 /** FROM and columns of what a view shows beside its tally. */
 export const SCORECARD_ROWS = `
   SELECT s.id, d.id || '@' || d.version AS dataset, h.id || '@' || h.version AS harness, s.runtime, s.class, s.trials,
-         s.metadata, s.created_at, s.cancel_requested_at, s.finished_at
+         s.metadata, s.created_at, s.deadline_at, s.cancel_requested_at, s.finished_at
   FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk JOIN harnesses h ON h.pk = s.harness_pk`;
 
 function statusOf(scorecard: ScorecardRow, counts: Counts): ScorecardStatus {
@@ -84,5 +91,6 @@ const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardVie
   counts,
   rates,
   createdAt: scorecard.created_at.toISOString(),
+  deadlineAt: scorecard.deadline_at?.toISOString() ?? null,
   finishedAt: scorecard.finished_at?.toISOString() ?? null,
 });

@@ -14,6 +14,8 @@ export interface UnstartedScorecard {
   id: string;
   workspaceId: string;
   total: number;
+  /** Epoch ms. */
+  deadlineAt?: number;
 }
 
 export interface ScorecardPlan {
@@ -33,6 +35,7 @@ interface PartitionRow {
   memory_mb: number | null;
   cpu_millicores: number | null;
   infra_retries: number;
+  asked_at: Date | null;
   attempt: number;
   open_seq: number | null;
   is_cancel_requested: boolean;
@@ -46,6 +49,7 @@ const toOpenRun = (stored: PartitionRow): OpenRun => ({
   class: stored.class,
   demand: demandOfRow(stored),
   infraRetries: stored.infra_retries,
+  ...(stored.asked_at && { askedAt: stored.asked_at.getTime() }),
   attempt: stored.attempt,
   ...(stored.open_seq !== null && { openSeq: stored.open_seq }),
   isCancelRequested: stored.is_cancel_requested,
@@ -84,13 +88,19 @@ export class ScorecardStore {
   }
 
   /** Those whose root workflow Temporal has not confirmed, oldest first. */
-  unstarted(limit: number): Promise<UnstartedScorecard[]> {
-    return rows(
+  async unstarted(limit: number): Promise<UnstartedScorecard[]> {
+    const found = await rows<{ id: string; workspace_id: string; total: number; deadline_at: Date | null }>(
       this.dataSource,
-      `SELECT id, workspace_id AS "workspaceId", total FROM scorecards
+      `SELECT id, workspace_id, total, deadline_at FROM scorecards
        WHERE started_at IS NULL ORDER BY created_at LIMIT $1`,
       [limit],
     );
+    return found.map(({ id, workspace_id, total, deadline_at }) => ({
+      id,
+      workspaceId: workspace_id,
+      total,
+      ...(deadline_at && { deadlineAt: deadline_at.getTime() }),
+    }));
   }
 
   async markStarted(id: string): Promise<void> {
@@ -124,7 +134,10 @@ export class ScorecardStore {
     });
   }
 
-  /** Marks it finished if every run has its outcome and no attempt of it is left anywhere; whether it is finished now. */
+  /**
+   * Marks it finished if every run has its outcome and no attempt of it is left anywhere, but those whose removal was
+   * given up, which a sweep goes on with. Whether it is finished now.
+   */
   async complete(id: string): Promise<boolean> {
     const finished = await affected(
       this.dataSource,
@@ -132,7 +145,8 @@ export class ScorecardStore {
        WHERE id = $1
          AND NOT EXISTS (SELECT FROM runs WHERE scorecard_id = $1 AND outcome IS NULL)
          AND NOT EXISTS (
-           SELECT FROM attempts a JOIN runs r ON r.id = a.run_id WHERE a.closed_at IS NULL AND r.scorecard_id = $1)`,
+           SELECT FROM attempts a JOIN runs r ON r.id = a.run_id
+           WHERE a.closed_at IS NULL AND a.cleanup_pending_at IS NULL AND r.scorecard_id = $1)`,
       [id],
     );
     return finished > 0;
@@ -162,7 +176,7 @@ export class ScorecardStore {
     const found = await rows<PartitionRow>(
       this.dataSource,
       `SELECT r.id, r.case_id, r.pool_id, p.kind, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
-         r.cancel_requested_at IS NOT NULL AS is_cancel_requested, o.seq AS open_seq,
+         r.asked_at, r.cancel_requested_at IS NOT NULL AS is_cancel_requested, o.seq AS open_seq,
          coalesce(r.open_attempt, (SELECT max(attempt) + 1 FROM attempts WHERE run_id = r.id), 1) AS attempt
        FROM runs r JOIN pools p ON p.id = r.pool_id
        LEFT JOIN attempts o ON o.run_id = r.id AND o.attempt = r.open_attempt

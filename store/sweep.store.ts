@@ -5,6 +5,7 @@ import { affected, rows, transaction } from './sql.js';
 /** An attempt that keeps its slot. */
 export interface LiveAttempt {
   runId: string;
+  attempt: number;
   poolId: string;
   kind: RuntimeKind;
   holder: string;
@@ -30,8 +31,8 @@ export class SweepStore {
   liveAttempts(after: string, limit: number): Promise<LiveAttempt[]> {
     return rows(
       this.dataSource,
-      `WITH live AS MATERIALIZED (SELECT run_id, pool_id, holder, seq FROM attempts WHERE closed_at IS NULL)
-       SELECT l.run_id AS "runId", l.pool_id AS "poolId", p.kind, l.holder, coalesce(r.asked_by, l.holder) AS "to", l.seq
+      `WITH live AS MATERIALIZED (SELECT * FROM attempts WHERE closed_at IS NULL)
+       SELECT l.run_id AS "runId", l.attempt, l.pool_id AS "poolId", p.kind, l.holder, coalesce(r.asked_by, l.holder) AS "to", l.seq
        FROM live l JOIN runs r ON r.id = l.run_id JOIN pools p ON p.id = l.pool_id
        WHERE l.run_id > $1 ORDER BY l.run_id LIMIT $2`,
       [after, limit],

@@ -124,6 +124,7 @@ const NO_COUNTS = {
   errored: 0,
   cancelled: 0,
   infraErrors: 0,
+  decided: 0,
 };
 
 const aRate = (passed: number, n: number) => ({
@@ -162,6 +163,7 @@ export function aScorecard({
       infraExcluded: aRate(all.passed, submitted - all.cancelled - all.infraErrors),
     },
     createdAt: '2026-01-01T00:00:00.000Z',
+    deadlineAt: null,
     finishedAt: '2026-01-01T00:01:05.000Z',
     ...rest,
   };
@@ -179,6 +181,7 @@ export const aRun = (fields: object = {}) => ({
   errorClass: null,
   errorCode: null,
   reason: 'expected 4, the answer is 5',
+  decidedBy: null,
   attempts: 1,
   scores: null,
   durationMs: 12,

@@ -20,6 +20,7 @@ import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
+import { DeadlineStore } from '../store/deadline.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
@@ -86,7 +87,13 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs, holders }),
-    ...createScorecardActivities({ scorecards, runs, finisher, queueDeadlineSec }),
+    ...createScorecardActivities({
+      scorecards,
+      deadlines: new DeadlineStore(dataSource),
+      runs,
+      finisher,
+      queueDeadlineSec,
+    }),
     ...createSweepActivities({ sweep, holders, pools, sender, scorecards, runs }),
   };
   const sweepSec = env.EVERDICT_SWEEP_SEC;

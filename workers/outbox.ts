@@ -62,11 +62,8 @@ export class Outbox {
 
   async startScorecards(): Promise<void> {
     const { scorecards, workflowTaskMs } = this.deps;
-    for (const { id, workspaceId, total } of await scorecards.unstarted(BATCH)) {
-      await this.startOnce(
-        'scorecardWorkflow',
-        scorecardStart({ workspaceId, scorecardId: id, total }, workflowTaskMs),
-      );
+    for (const { id, ...input } of await scorecards.unstarted(BATCH)) {
+      await this.startOnce('scorecardWorkflow', scorecardStart({ ...input, scorecardId: id }, workflowTaskMs));
       await scorecards.markStarted(id);
     }
   }

@@ -18,6 +18,8 @@ export interface CaseInput {
   infraRetries: number;
   /** The attempt to begin with: 1, or what an earlier incarnation of this case left. */
   attempt: number;
+  /** When a slot was first asked for, epoch ms; absent: not yet. */
+  askedAt?: number;
   /** Absent: the case asks for a slot itself. */
   grant?: { seq: number; epoch: number };
   /** That attempt is already open: go on with it under the slot it holds. */
@@ -45,6 +47,8 @@ export interface ScorecardInput {
   workspaceId: string;
   scorecardId: string;
   total: number;
+  /** When every run that has no outcome is ended, epoch ms. */
+  deadlineAt?: number;
 }
 
 /** Input of `admissionWorkflow`. `carried` is what continue-as-new hands over; without it the ledger is rebuilt. */
@@ -64,6 +68,9 @@ export const DEFAULT_QUEUE_DEADLINE_SEC = 86_400;
 export const caseWorkflowId = (runId: string): string => `case:${runId}`;
 export const runIdOfHolder = (holder: string): string => holder.slice('case:'.length);
 export const windowWorkflowId = (scorecardId: string, index: number): string => `window:${scorecardId}:${index}`;
+/** The window of a run `<scorecard>.<ordinal>`. */
+export const windowOfRun = (scorecardId: string, runId: string): string =>
+  windowWorkflowId(scorecardId, Math.floor(Number(runId.slice(scorecardId.length + 1)) / WINDOW_CASES));
 export const scorecardWorkflowId = (scorecardId: string): string => `scorecard:${scorecardId}`;
 /** Pool `rt:<workspace>:<runtime id>` is served by `admission:<workspace>:<runtime id>`. */
 export const admissionWorkflowId = (poolId: string): string => poolId.replace(/^rt:/, 'admission:');
@@ -74,6 +81,8 @@ export const admissionRequested = defineSignal<AdmissionMessage[]>('admissionReq
 export const envelopeChanged = defineSignal<[number]>('envelopeChanged');
 /** To a window or a case: these holders may start. */
 export const slotsGranted = defineSignal<[Grant[]]>('slotsGranted');
+/** To a window: the runs of these holders have their outcome, and wait for nothing. */
+export const runsSettled = defineSignal<[string[]]>('runsSettled');
 /** To a root: this window has nothing left to ask for, and so many cases in flight. */
 export const windowDrained = defineSignal<[WindowReport]>('windowDrained');
 /** To a window: it may have so many cases in flight. */

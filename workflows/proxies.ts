@@ -48,6 +48,7 @@ export const BOUNDED_CLEANUP: ActivityOptions = {
   ...CLEANUP,
   scheduleToStartTimeout: '30 seconds',
   scheduleToCloseTimeout: '90 seconds',
+  retry: { ...PATIENT, maximumAttempts: 3 },
 };
 
 /** One try inside the workflow task, short enough to need no heartbeat of that task. */

@@ -2,16 +2,13 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { AllocationActivities } from '../activities/allocation.activities.js';
 import type { ScorecardActivities, Unplaced } from '../activities/scorecard.activities.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import { TERMINATED } from '../policy/sweep.js';
 import { caseQueue } from './messages.js';
 import { CLEANUP, CONTROL } from './proxies.js';
 
 const { settleUnplaced } = proxyActivities<ScorecardActivities>(CONTROL);
 
-const TERMINATED: Unplaced = {
-  kind: 'errored',
-  code: 'PLATFORM_TERMINATED',
-  reason: 'its workflow was terminated from outside',
-};
+const ENDED_FROM_OUTSIDE: Unplaced = { kind: 'errored', code: TERMINATED.code, reason: TERMINATED.message };
 
 interface Gone {
   runId: string;
@@ -22,7 +19,7 @@ interface Gone {
 }
 
 /** Cleans up after a case whose workflow is gone and settles its run. The lease may be freed only after this. */
-export async function reclaimRun({ runId, kind, seq, end = TERMINATED }: Gone): Promise<void> {
+export async function reclaimRun({ runId, kind, seq, end = ENDED_FROM_OUTSIDE }: Gone): Promise<void> {
   const { reclaim } = proxyActivities<AllocationActivities>({
     ...CLEANUP,
     taskQueue: caseQueue(kind),

@@ -27,10 +27,12 @@ import {
   windowWorkflowId,
 } from './messages.js';
 import { Pace } from './pace.js';
-import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
+import { CONTROL, ONE_LOCAL_TRY, SURVEY } from './proxies.js';
 import { windowWorkflow } from './window.workflow.js';
 
 const { planScorecard, completeScorecard, cancelScorecard } = proxyActivities<ScorecardActivities>(CONTROL);
+/** May write to every run of a scorecard. */
+const { endLate } = proxyActivities<ScorecardActivities>(SURVEY);
 const { planScorecard: planHere } = proxyLocalActivities<ScorecardActivities>(ONE_LOCAL_TRY);
 
 /** How often a window that has nothing left to ask for gives width back, over its tail. */
@@ -47,7 +49,7 @@ export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
   const { scorecardId } = input;
   let outcome = 'completed';
   try {
-    await runWindows(input);
+    await runToDeadline(input);
   } catch (error) {
     outcome = isCancellation(error) ? 'cancelled' : 'failed';
     throw error;
@@ -60,7 +62,33 @@ export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
   }
 }
 
-async function runWindows(input: ScorecardInput): Promise<void> {
+/**
+ * At the deadline every run without outcome is ended in the database first; then the windows are cancelled, so that
+ * cases which run stop their jobs, find their outcome written, and clean up.
+ */
+async function runToDeadline(input: ScorecardInput): Promise<void> {
+  const { scorecardId, deadlineAt } = input;
+  if (deadlineAt === undefined) return runWindows(input, () => false);
+  const [windows, timer] = [new CancellationScope(), new CancellationScope()];
+  let isLate = false;
+  inBackground(() =>
+    timer.run(async () => {
+      await sleep(Math.max(1, deadlineAt - Date.now()));
+      await endLate({ scorecardId });
+      isLate = true;
+      windows.cancel();
+    }),
+  );
+  try {
+    await windows.run(() => runWindows(input, () => isLate));
+  } catch (error) {
+    if (!isLate || CancellationScope.current().consideredCancelled) throw error;
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise<void> {
   const { scorecardId, total } = input;
   const windows = new Map<number, OpenWindow>();
   const unopened = Array.from({ length: Math.ceil(total / WINDOW_CASES) }, (_, index) => index);
@@ -101,7 +129,7 @@ async function runWindows(input: ScorecardInput): Promise<void> {
     }
   } catch (error) {
     await CancellationScope.nonCancellable(async () => {
-      if (isCancellation(error)) await cancelScorecard({ scorecardId });
+      if (isCancellation(error) && !isLate()) await cancelScorecard({ scorecardId });
       await condition(() => windows.size === 0);
     });
     throw error;

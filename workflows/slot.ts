@@ -28,6 +28,7 @@ export class Slot {
 
   constructor(private readonly input: CaseInput) {
     this.holder = caseWorkflowId(input.runId);
+    this.askedAt = input.askedAt;
     if (input.grant) this.held = { holder: this.holder, ...input.grant };
     setHandler(slotsGranted, (grants) => this.receive(grants));
   }

@@ -1,21 +1,34 @@
-import { isCancellation, log, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
 import type { AllocationActivities } from '../activities/allocation.activities.js';
 import type { LeftoverActivities } from '../activities/leftover.activities.js';
+import type { ScorecardActivities } from '../activities/scorecard.activities.js';
 import type { Orphan, SweepActivities, Swept } from '../activities/sweep.activities.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import { TERMINATED } from '../policy/sweep.js';
+import { localFirst } from './local-first.js';
 import { caseQueue } from './messages.js';
-import { BOUNDED_CLEANUP, CONTROL, SURVEY } from './proxies.js';
+import { BOUNDED_CLEANUP, CONTROL, ONE_LOCAL_TRY, SURVEY } from './proxies.js';
 
 const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
-const { wakePools, findOrphans, closeScorecards, settleLostRuns, purgeKeys } = proxyActivities<SweepActivities>(SURVEY);
+const { abandonAttempt } = proxyActivities<ScorecardActivities>(CONTROL);
+/** Most sweeps find nothing: their histories stay short, as there are many of them. */
+const here = proxyLocalActivities<SweepActivities>(ONE_LOCAL_TRY);
+const anywhere = proxyActivities<SweepActivities>(SURVEY);
 
 /** Batches of each step in one sweep; the next goes on where this one stopped. */
 const MOST_BATCHES = 10;
 
 /** What a sweep found and mended, for people and for the sweep that follows. */
 export interface SweepResult {
-  /** Attempts that were cleaned up after, and those that could not be: they are tried again. */
+  /** Attempts that were cleaned up after, and those that could not be now: their runs are settled, they are tried again. */
   reclaimed: number;
   stuck: number;
   scorecards: number;
@@ -38,10 +51,10 @@ export async function sweepWorkflow(): Promise<SweepResult> {
   };
   const tell = (): void => setCurrentDetails(describe(swept));
 
-  const { kinds } = await wakePools();
+  const { kinds } = await inShort(({ wakePools }) => wakePools());
   const leftovers = Promise.all(kinds.map(removeLeftovers));
   swept.next.orphans = await inBatches(swept.next.orphans, async (after) => {
-    const { orphans, next } = await findOrphans({ after });
+    const { orphans, next } = await inShort(({ findOrphans }) => findOrphans({ after }));
     const results = await Promise.all(orphans.map(reclaim));
     const reclaimed = results.filter(Boolean).length;
     swept.reclaimed += reclaimed;
@@ -49,20 +62,26 @@ export async function sweepWorkflow(): Promise<SweepResult> {
     tell();
     return next;
   });
-  const count = (of: 'scorecards' | 'runs', step: (input: { after: string }) => Promise<Swept>) =>
+  const count = (of: 'scorecards' | 'runs', step: 'closeScorecards' | 'settleLostRuns') =>
     inBatches(swept.next[of], async (after) => {
-      const batch = await step({ after });
+      const batch: Swept = await inShort((activities) => activities[step]({ after }));
       swept[of] += batch.count;
       tell();
       return batch.next;
     });
-  swept.next.scorecards = await count('scorecards', closeScorecards);
-  swept.next.runs = await count('runs', settleLostRuns);
-  swept.keys = await purgeKeys();
+  swept.next.scorecards = await count('scorecards', 'closeScorecards');
+  swept.next.runs = await count('runs', 'settleLostRuns');
+  swept.keys = await inShort(({ purgeKeys }) => purgeKeys());
   swept.leftovers = (await leftovers).reduce((sum, removed) => sum + removed, 0);
   tell();
   return swept;
 }
+
+const inShort = <Result>(call: (activities: typeof here | typeof anywhere) => Promise<Result>): Promise<Result> =>
+  localFirst(
+    () => call(here),
+    () => call(anywhere),
+  );
 
 /** From there on, and returns where the next sweep goes on. */
 async function inBatches(from: string, sweepAfter: (after: string) => Promise<string>): Promise<string> {
@@ -75,7 +94,7 @@ async function inBatches(from: string, sweepAfter: (after: string) => Promise<st
 }
 
 /** Cleans up after an attempt, then gives its slot back. False: its cluster or host does not confirm that now. */
-async function reclaim({ runId, poolId, kind, holder, seq }: Orphan): Promise<boolean> {
+async function reclaim({ runId, attempt, poolId, kind, holder, seq }: Orphan): Promise<boolean> {
   const activities = proxyActivities<AllocationActivities>({
     ...BOUNDED_CLEANUP,
     taskQueue: caseQueue(kind),
@@ -86,6 +105,7 @@ async function reclaim({ runId, poolId, kind, holder, seq }: Orphan): Promise<bo
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('an attempt could not be cleaned up after, the next sweep tries again', { runId, error });
+    await abandonAttempt({ runId, attempt, end: { kind: 'failed', failure: TERMINATED }, failure: TERMINATED });
     return false;
   }
   await requestAdmission({ poolId, acquire: [], release: [{ holder, seq }] });

@@ -54,6 +54,14 @@ test('a run whose attempt is open starts at once under the lease it holds', () =
   expect(cases.running).toBe(1);
 });
 
+test('a run that an earlier window asked for goes on waiting since then', () => {
+  const cases = casesOf([aRun(0, { askedAt: 400 }), aRun(1)], 60);
+  const [tickets] = [...cases.askNext(2, 50_000).values()];
+  expect(tickets?.map(({ askedAt }) => askedAt)).toEqual([400, 50_000]);
+  expect(cases.expire(60_400)).toMatchObject([{ run: { runId: 'sc_1.0' }, waitedMs: 60_000 }]);
+  expect(cases.accept([{ holder: holder(1), seq: 1, epoch: 1 }]).start).toMatchObject([{ askedAt: 50_000 }]);
+});
+
 test('tickets that waited too long are taken back with the time they waited', () => {
   const cases = casesOf([aRun(0), aRun(1)], 60);
   cases.askNext(1, 0);

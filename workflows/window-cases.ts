@@ -59,12 +59,12 @@ export class WindowCases {
     return this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining);
   }
 
-  /** The next runs, as far as the width allows. They wait from now on. */
+  /** The next runs, as far as the width allows. They wait from now on, or since an earlier window asked for them. */
   askNext(width: number, now: number): Map<string, Ticket[]> {
     const upTo = Math.min(this.runs.length, this.next + Math.max(0, width - this.inFlight));
     const asked = this.runs.slice(this.next, upTo);
     this.next = upTo;
-    const fresh = asked.map((run): Wanted => ({ run, askedAt: now }));
+    const fresh = asked.map((run): Wanted => ({ run, askedAt: run.askedAt ?? now }));
     for (const wanted of fresh) this.wanted.set(caseWorkflowId(wanted.run.runId), wanted);
     return this.ticketsOf(fresh);
   }
@@ -84,7 +84,7 @@ export class WindowCases {
       if (wanted) {
         this.wanted.delete(holder);
         this.started.add(holder);
-        start.push({ ...this.inputOf(wanted.run), grant: { seq, epoch } });
+        start.push({ ...this.inputOf(wanted.run), askedAt: wanted.askedAt, grant: { seq, epoch } });
       } else if (!this.started.has(holder)) unwanted.push(grant);
     }
     return { start, unwanted };
@@ -94,9 +94,9 @@ export class WindowCases {
     this.started.delete(holder);
   }
 
-  /** No longer waits: its run has an outcome. */
-  drop(holder: string): void {
-    this.wanted.delete(holder);
+  /** No longer waits: its run has an outcome. Whether it waited. */
+  drop(holder: string): boolean {
+    return this.wanted.delete(holder);
   }
 
   /** Takes every ticket back. */

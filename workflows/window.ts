@@ -22,12 +22,13 @@ import {
   type CaseInput,
   caseStart,
   caseWorkflowId,
+  runsSettled,
   slotsGranted,
   type WindowInput,
   windowDrained,
   windowWidened,
 } from './messages.js';
-import { reAskPace, repairPace } from './pace.js';
+import { reAskPace } from './pace.js';
 import { CONTROL } from './proxies.js';
 import { reclaimRun } from './reclaim-run.js';
 import { WindowCases } from './window-cases.js';
@@ -66,6 +67,9 @@ export class Window {
     this.cases = new WindowCases({ workspaceId, scorecardId, windowId: workflowInfo().workflowId });
     setHandler(slotsGranted, (grants) => {
       this.inbox.push(...grants);
+    });
+    setHandler(runsSettled, (holders) => {
+      for (const holder of holders) if (this.cases.drop(holder)) this.release({ holder });
     });
     setHandler(windowWidened, (width) => {
       this.width = width;
@@ -200,18 +204,14 @@ export class Window {
     }
   }
 
+  /** What cannot be cleaned up after in time keeps its slot, for the sweep; a run still without outcome is met again. */
   private async repair({ runId, kind }: CaseInput, end?: Unplaced): Promise<void> {
-    await CancellationScope.nonCancellable(async () => {
-      for (const pace = repairPace(); ; ) {
-        try {
-          return await reclaimRun({ runId, kind, end });
-        } catch (error) {
-          log.warn('a case could not be cleaned up after, it is tried again', { runId, error });
-          await sleep(pace.nextMs());
-        }
-      }
-    });
-    this.release({ holder: caseWorkflowId(runId), isGone: true });
+    try {
+      await CancellationScope.nonCancellable(() => reclaimRun({ runId, kind, end }));
+      this.release({ holder: caseWorkflowId(runId), isGone: true });
+    } catch (error) {
+      log.warn('a case could not be cleaned up after, the sweep tries again', { runId, error });
+    }
   }
 
   private withdrawTickets(): void {

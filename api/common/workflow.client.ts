@@ -16,9 +16,11 @@ import {
   envelopeChanged,
   type HeldLease,
   heldLeases,
+  runsSettled,
   type ScorecardInput,
   scorecardStart,
   scorecardWorkflowId,
+  windowOfRun,
 } from '../../workflows/messages.js';
 
 /** How long one call to Temporal may take. What is missed, workers make up for from the database. */
@@ -67,6 +69,15 @@ export class WorkflowClient {
 
   cancelCase(runId: string): void {
     this.cancel(caseWorkflowId(runId));
+  }
+
+  /** A run of a scorecard that was settled from outside: its window drops its ticket, its case stops its job. */
+  dropRun(scorecardId: string, runId: string): void {
+    this.cancelCase(runId);
+    const workflowId = windowOfRun(scorecardId, runId);
+    this.attempt('signal', workflowId, async () => {
+      await this.client.workflow.getHandle(workflowId).signal(runsSettled, [caseWorkflowId(runId)]);
+    });
   }
 
   signalEnvelope(poolId: string, version: number): void {

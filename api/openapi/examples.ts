@@ -24,6 +24,8 @@ export const SCORECARD_REQUEST = {
   metadata: { sha: '4f2a9c1' },
 };
 
+export const SETTLEMENT = { outcome: 'failed', reason: 'hangs on a prompt that nobody answers' };
+
 export const RUN_REQUEST = { dataset: 'greetings', caseId: 'greeting', harness: 'shout', runtime: 'desk' };
 
 export const SUBMITTED = {

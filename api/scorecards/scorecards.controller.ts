@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ScorecardId } from '../../contracts/ids.js';
+import { CaseId, ScorecardId } from '../../contracts/ids.js';
 import { RunView } from '../../contracts/run.js';
-import { ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
-import { IDEMPOTENCY_HEADER, SCORECARD_REQUEST, SUBMITTED } from '../openapi/examples.js';
+import { IDEMPOTENCY_HEADER, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { CaseQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
@@ -70,6 +70,26 @@ export class ScorecardsController {
     @Query({ schema: CaseQuery }) query: CaseQuery,
   ): Promise<Page<RunView>> {
     return this.scorecards.cases(workspace, id, query);
+  }
+
+  @Post(':id/cases/:caseId/settle')
+  @HttpCode(200)
+  @Operation({
+    summary: 'Settles a run by an operator’s decision',
+    description:
+      'For a run that has no outcome: its job is stopped and removed, its slot is given back. The run shows who decided, ' +
+      'and is in no pass rate. The same outcome again changes nothing. The case id is URL-encoded.',
+    bodyExample: SETTLEMENT,
+    answer: { status: 200, schema: RunView },
+    refuses: ['NOT_FOUND', 'CONFLICT'],
+  })
+  settle(
+    @Caller() { workspace, subject }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+    @Param('caseId', { schema: CaseId }) caseId: CaseId,
+    @Body({ schema: Settlement }) settlement: Settlement,
+  ): Promise<RunView> {
+    return this.scorecards.settle(workspace, id, caseId, settlement, subject);
   }
 
   @Post(':id/cancel')

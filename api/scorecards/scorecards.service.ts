@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { PlatformError } from '../../contracts/errors.js';
+import { quoted } from '../../contracts/field-path.js';
 import type { RunView } from '../../contracts/run.js';
-import type { ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import type { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
+import { decisionOf } from '../../policy/decision.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
 import { newId } from '../../store/ids.js';
 import { RunStore } from '../../store/run.store.js';
@@ -43,13 +46,18 @@ export class ScorecardsService {
       class: request.class,
       trials: request.trials,
       concurrency: request.concurrency,
+      deadlineSec: request.deadlineSec,
       infraRetries: request.infraRetries,
       params: request.params ?? {},
       metadata: request.metadata,
     });
     const view = await this.read(workspace, resolve(created));
     if (created.kind === 'created') {
-      const input = { workspaceId: workspace, scorecardId: id, total: view.counts.submitted };
+      const { deadlineAt, counts } = view;
+      const input = {
+        ...{ workspaceId: workspace, scorecardId: id, total: counts.submitted },
+        ...(deadlineAt !== null && { deadlineAt: Date.parse(deadlineAt) }),
+      };
       this.workflows.startScorecard(input, () => this.scorecards.markStarted(id));
     }
     return view;
@@ -85,6 +93,24 @@ export class ScorecardsService {
     );
   }
 
+  /** An operator's decision over one run, in the database first. Its job, if any, is stopped and removed after. */
+  async settle(workspace: string, id: string, caseId: string, settlement: Settlement, by: string): Promise<RunView> {
+    await this.read(workspace, id);
+    const run = pickTrial(await this.runs.ofCase(id, caseId), `case ${quoted(caseId)} of ${id}`, settlement.trial);
+    await this.runs.decide(run.id, decisionOf(settlement), by);
+    const settled = await this.runs.find(workspace, run.id);
+    if (!settled) throw notFound('run', run.id);
+    if (settled.outcome !== settlement.outcome) {
+      const who = settled.decidedBy === null ? 'its result' : `a decision of ${settled.decidedBy}`;
+      throw new PlatformError('CONFLICT', `${run.id} is ${settled.outcome} already, by ${who}`);
+    }
+    if (settled.decidedBy !== null) {
+      this.workflows.dropRun(id, run.id);
+      await this.scorecards.complete(id);
+    }
+    return settled;
+  }
+
   /** In the database first, then in Temporal. What is finished stays finished. */
   async cancel(workspace: string, id: string): Promise<ScorecardView> {
     await this.read(workspace, id);
@@ -92,4 +118,18 @@ export class ScorecardsService {
     if (outcome === 'requested') this.workflows.cancelScorecard(id);
     return this.read(workspace, id);
   }
+}
+
+/** The run that is meant among the trials of a case. */
+function pickTrial(runs: readonly RunView[], what: string, trial: number | undefined): RunView {
+  const [only, ...others] = runs;
+  if (!only) throw new PlatformError('NOT_FOUND', `there is no ${what}`);
+  if (trial === undefined) {
+    if (others.length === 0) return only;
+    const message = `${what} has ${runs.length} trials: say which is meant`;
+    throw new PlatformError('BAD_REQUEST', message, { errors: [{ path: 'trial', message }] });
+  }
+  const meant = runs.find((run) => run.trial === trial);
+  if (meant) return meant;
+  throw new PlatformError('NOT_FOUND', `there is no trial ${trial} of ${what}, which has ${runs.length}`);
 }

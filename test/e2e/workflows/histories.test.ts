@@ -26,6 +26,8 @@ const SCENARIOS = [
   'case-short',
   'scorecard-cancelled',
   'scorecard-completed',
+  'scorecard-late',
+  'sweep',
   'window-cancelled',
   'window-completed',
 ] as const;
@@ -64,6 +66,20 @@ async function recordAll(lab: Lab): Promise<void> {
   await record(lab, 'case-cancelled', caseWorkflowId(`${stopped}.0`));
   await record(lab, 'window-cancelled', windowWorkflowId(stopped, 0));
   await record(lab, 'scorecard-cancelled', scorecardWorkflowId(stopped));
+
+  const late = await lab.submit(
+    Array.from({ length: 6 }, () => 'sleep 60'),
+    { deadlineSec: 3 },
+  );
+  await (await lab.start(late)).result();
+  await record(lab, 'scorecard-late', scorecardWorkflowId(late));
+
+  const lost = await lab.submit(['sleep 60']);
+  const gone = await lab.start(lost);
+  await eventually('it runs', async () => (await lab.world.attempts.read(`${lost}.0`, 1))?.submittedAt);
+  await gone.terminate('to be swept');
+  await eventually('its case is gone, too', async () => (await lab.sweep()).reclaimed === 1);
+  await record(lab, 'sweep', lab.lastSweep);
 
   const pool = lab.platform.client.workflow.getHandle(admissionWorkflowId(POOL));
   await pool.terminate('to be rebuilt');

@@ -67,8 +67,10 @@ export class Lab {
   }
 
   async start(scorecardId: string): Promise<WorkflowHandle> {
-    const total = (await this.world.scorecards.counts(scorecardId))?.submitted ?? 0;
-    const start = scorecardStart({ workspaceId: 'default', scorecardId, total }, 10_000);
+    const [known] = (await this.world.scorecards.unstarted(1_000)).filter(({ id }) => id === scorecardId);
+    if (!known) throw new Error(`${scorecardId} is not there to be started`);
+    const { id: _, ...input } = known;
+    const start = scorecardStart({ ...input, scorecardId }, 10_000);
     const handle = await this.platform.client.workflow.start('scorecardWorkflow', start);
     await this.world.scorecards.markStarted(scorecardId);
     return handle;
@@ -79,9 +81,13 @@ export class Lab {
     this.sweeps += 1;
     return this.platform.client.workflow.execute('sweepWorkflow', {
       args: [],
-      workflowId: `sweep-${this.sweeps}`,
+      workflowId: this.lastSweep,
       taskQueue: TASK_QUEUES.control,
     });
+  }
+
+  get lastSweep(): string {
+    return `sweep-${this.sweeps}`;
   }
 
   /** Changes the number of slots, as a new version of the runtime does. */

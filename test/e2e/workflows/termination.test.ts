@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { WorkflowHandle } from '@temporalio/client';
 import { jobPaths } from '../../../backends/local/local.state.js';
+import { PlatformError } from '../../../contracts/errors.js';
 import { allocationName } from '../../../policy/naming.js';
-import { errored } from '../../../policy/results.js';
 import { admissionWorkflowId, caseStart, caseWorkflowId, windowWorkflowId } from '../../../workflows/messages.js';
 import { aRecord } from '../../builders.js';
 import { POOL } from '../../integration/store/world.js';
@@ -14,12 +14,22 @@ const SLOTS = 12;
 
 let lab: Lab;
 let worker: TestWorker;
+/** Whether nothing can be cleaned up now. */
+let isAway = false;
 
 beforeAll(async () => {
   lab = await Lab.open({ EVERDICT_SWEEP_SEC: '1' });
   await lab.setSlots(SLOTS, '1.1.0');
   await lab.countRepeatedSettles();
-  worker = await lab.platform.startWorker();
+  worker = await lab.platform.startWorker(({ local }) => ({
+    local: {
+      ...local,
+      reclaim: (input) => {
+        if (isAway) throw new PlatformError('CLUSTER_UNREACHABLE', 'it does not answer a test');
+        return local.reclaim(input);
+      },
+    },
+  }));
 }, 2 * MINUTE);
 afterAll(() => lab.close(), MINUTE);
 
@@ -162,16 +172,19 @@ test(
 );
 
 test(
-  'an attempt whose removal was given up is tried again until it is gone, then its slot is free',
+  'E13 what cannot be cleaned up settles all the same, is shown as pending, and is tried again until it is gone',
   async () => {
     const runId = await startSingle('sleep 60');
     await runs(runId);
-    await lab.world.attempts.settle(runId, 1, errored('NODE_LOST', 'given up'));
-    await lab.world.attempts.markCleanupPending(runId, 1);
+    isAway = true;
     await terminate(caseWorkflowId(runId));
-    expect(await lab.sweep()).toMatchObject({ reclaimed: 1 });
-    expect((await lab.world.attempts.list(runId))[0]?.state).toBe('closed');
-    expect(await lab.world.runs.find('default', runId)).toMatchObject({ errorCode: 'NODE_LOST' });
+    expect(await lab.sweep()).toMatchObject({ reclaimed: 0, stuck: 1 });
+    const state = async () => (await lab.world.attempts.list(runId))[0]?.state;
+    expect(await lab.world.runs.find('default', runId)).toMatchObject({ errorCode: 'PLATFORM_TERMINATED' });
+    expect(await state()).toBe('cleanup_pending');
+    isAway = false;
+    expect(await lab.sweep()).toMatchObject({ reclaimed: 1, stuck: 0 });
+    expect(await state()).toBe('closed');
     await expectNothingLeft();
   },
   MINUTE,

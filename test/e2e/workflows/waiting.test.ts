@@ -1,5 +1,5 @@
 import type { Grant, Ticket } from '../../../contracts/admission.js';
-import { packPartition } from '../../../policy/partition.js';
+import { type OpenRun, packPartition } from '../../../policy/partition.js';
 import { type CaseInput, caseStart, caseWorkflowId, slotsGranted, TASK_QUEUES } from '../../../workflows/messages.js';
 import { type Activities, TimeMachine } from '../../time-skipping.js';
 
@@ -62,6 +62,12 @@ class World {
     const grants: Grant[] = [{ holder, seq: this.seq, epoch: 1 }];
     await time.client.getHandle(to).signal(slotsGranted, grants);
   }
+}
+
+/** On the server's clock. */
+async function tookMs(workflowId: string): Promise<number> {
+  const { startTime, closeTime } = await time.client.getHandle(workflowId).describe();
+  return Number(closeTime) - Number(startTime);
 }
 
 const runCase = (input: CaseInput) => time.client.execute('caseWorkflow', caseStart(input, 10_000));
@@ -207,6 +213,54 @@ test(
     expect((await time.now()) - begun).toBeGreaterThan(14 * DAY_SEC * 1_000);
   },
   5 * MINUTE,
+);
+
+test(
+  'a window that begins anew goes on counting from when its runs first asked',
+  async () => {
+    const world = new World();
+    const scorecardId = 'sc_33333333333333333333333333';
+    const begun = await time.now();
+    const run: OpenRun = {
+      ...{ runId: `${scorecardId}.0`, caseId: 'a case', poolId: POOL },
+      ...{ kind: 'nomad', class: 'batch', demand: {}, infraRetries: 0, attempt: 1, isCancelRequested: false },
+      askedAt: begun - (DAY_SEC - HOUR_SEC) * 1_000,
+    };
+    const listPartition: Activities['listPartition'] = async () =>
+      packPartition(world.settled.length > 0 ? [] : [run], DAY_SEC);
+    const input = { workspaceId: 'default', scorecardId, index: 0, width: 20, isCapped: false, reportStep: 5 };
+    await time.serving({ ...world.activities, listPartition }, () =>
+      time.client.execute('windowWorkflow', {
+        args: [input],
+        workflowId: `window:${scorecardId}:0`,
+        taskQueue: TASK_QUEUES.control,
+      }),
+    );
+    expect(world.settled).toEqual([`${run.runId} QUEUE_TIMEOUT`]);
+    expect(await tookMs(`window:${scorecardId}:0`)).toBeLessThan(2 * HOUR_SEC * 1_000);
+  },
+  MINUTE,
+);
+
+test(
+  'E13 a removal that is never confirmed ends the case after 10 minutes, and goes on as pending',
+  async () => {
+    const world = new World();
+    const abandoned: string[] = [];
+    const finish: Activities['finish'] = async () => {
+      throw new Error('the cluster does not answer');
+    };
+    const abandonAttempt: Activities['abandonAttempt'] = async ({ runId, failure }) => {
+      abandoned.push(`${runId} ${failure.code}`);
+      return { kind: 'settled', outcome: 'passed' };
+    };
+    const input = aCaseInput({ grant: { seq: 1, epoch: 1 } });
+    const activities = { ...world.activities, finish, abandonAttempt };
+    await expect(time.serving(activities, () => runCase(input))).resolves.toBe('passed');
+    expect(abandoned).toEqual([`${input.runId} PLATFORM_ERROR`]);
+    expect(await tookMs(caseWorkflowId(input.runId))).toBeLessThan(HOUR_SEC * 1_000);
+  },
+  MINUTE,
 );
 
 test(

@@ -43,6 +43,7 @@ const ROUTES = [
   'post /runtimes',
   'post /scorecards',
   'post /scorecards/{id}/cancel',
+  'post /scorecards/{id}/cases/{caseId}/settle',
 ];
 
 /** Every `$ref` below a value. */

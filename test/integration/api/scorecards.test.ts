@@ -55,6 +55,7 @@ describe('a scorecard', () => {
       errored: 1,
       cancelled: 1,
       infraErrors: 1,
+      decided: 0,
     });
     expect([body.rates.firstAttempt.n, body.rates.final.n, body.rates.infraExcluded.n]).toEqual([5, 5, 4]);
   });
@@ -94,6 +95,103 @@ describe('the list of scorecards', () => {
     const seen = await walk('/scorecards?');
     expect(seen.slice(0, 3)).toEqual(made.reverse());
     expect(new Set(seen).size).toBe(seen.length);
+  });
+});
+
+describe('an operator’s decision', () => {
+  const decide = (id: string, caseId: string, body: object) =>
+    api.send('POST', `/scorecards/${id}/cases/${encodeURIComponent(caseId)}/settle`, body);
+  const failed = { outcome: 'failed', reason: 'it hangs' };
+
+  test('settles a run, says who decided and why, and is in no pass rate', async () => {
+    const id = await submit();
+    await settle(id, ['passed']);
+    const { status, body } = await decide(id, 'case-1', { outcome: 'passed', reason: 'checked by hand' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ caseId: 'case-1', outcome: 'passed', decidedBy: 'local', reason: 'checked by hand' });
+    expect((await api.send('GET', `/runs/${body.id}`)).body.decidedBy).toBe('local');
+
+    const { counts, rates } = (await api.send('GET', `/scorecards/${id}`)).body;
+    expect(counts).toMatchObject({ submitted: 6, settled: 2, passed: 2, decided: 1 });
+    expect(rates.final).toMatchObject({ n: 5, passed: 1 });
+    expect(api.calls.slice(-2)).toEqual([
+      { verb: 'cancel', workflowId: `case:${id}.1` },
+      { verb: 'signal', workflowId: `window:${id}:0`, argument: [`case:${id}.1`] },
+    ]);
+  });
+
+  test('that a case errored is the infrastructure’s, never the model’s', async () => {
+    const { body } = await decide(await submit(), 'case-0', { outcome: 'errored', reason: 'the site is down' });
+    expect(body).toMatchObject({ errorClass: 'infra', errorCode: 'OPERATOR_DECISION', reason: 'the site is down' });
+  });
+
+  test('again changes nothing; another one is refused, as is one against a result', async () => {
+    const id = await submit();
+    await settle(id, ['passed']);
+    const first = await decide(id, 'case-1', failed);
+    const again = await decide(id, 'case-1', { ...failed, reason: 'another' });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(await decide(id, 'case-1', { ...failed, outcome: 'passed' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', detail: `${id}.1 is failed already, by a decision of local` },
+    });
+    const against = await decide(id, 'case-0', failed);
+    expect([against.status, against.body.detail]).toEqual([409, `${id}.0 is passed already, by its result`]);
+    const same = await decide(id, 'case-0', { ...failed, outcome: 'passed' });
+    expect([same.status, same.body.decidedBy]).toEqual([200, null]);
+  });
+
+  test('that ends the last run ends the scorecard', async () => {
+    const id = await submit();
+    await settle(
+      id,
+      Array.from({ length: 5 }, () => 'passed'),
+    );
+    await decide(id, 'case-5', failed);
+    expect((await api.send('GET', `/scorecards/${id}`)).body.status).toBe('completed');
+  });
+
+  test('finds a case whatever is in its id, and the trial that is meant', async () => {
+    const caseId = 'suite/größe 1%2F?#';
+    await api.send('POST', '/datasets', { id: 'odd', version: '1', cases: [{ id: caseId, task: 'x' }] });
+    const request = { dataset: 'odd', harness: 'echo', runtime: 'here', trials: 2 };
+    const { id } = (await api.send('POST', '/scorecards', request)).body;
+    const unclear = await decide(id, caseId, failed);
+    expect([unclear.status, unclear.body.errors[0].path]).toEqual([400, 'trial']);
+    expect((await decide(id, caseId, { ...failed, trial: 3 })).status).toBe(404);
+    const { body } = await decide(id, caseId, { ...failed, trial: 2 });
+    expect([body.id, body.caseId, body.trial]).toEqual([`${id}.1`, caseId, 2]);
+  });
+
+  test('over what does not exist is a 404, and without a reason or a known outcome a 400', async () => {
+    const id = await submit();
+    expect((await decide(`sc_${'0'.repeat(26)}`, 'case-0', failed)).status).toBe(404);
+    const unknown = await decide(id, 'case-99', failed);
+    expect([unknown.status, unknown.body.detail]).toEqual([404, `there is no case "case-99" of ${id}`]);
+    const faults = [
+      { outcome: 'failed' },
+      { ...failed, reason: ' ' },
+      { ...failed, outcome: 'won' },
+      { ...failed, by: 'me' },
+    ];
+    for (const body of faults) expect((await decide(id, 'case-0', body)).status).toBe(400);
+  });
+});
+
+describe('a deadline', () => {
+  test('is counted from the submit, and shown', async () => {
+    const request = { dataset: 'tasks', harness: 'echo', runtime: 'here', deadlineSec: 90 };
+    const { id } = (await api.send('POST', '/scorecards', request)).body;
+    const { createdAt, deadlineAt } = (await api.send('GET', `/scorecards/${id}`)).body;
+    expect(Date.parse(deadlineAt) - Date.parse(createdAt)).toBe(90_000);
+    const start = api.calls.findLast(({ workflowId }) => workflowId === `scorecard:${id}`);
+    expect(start?.argument).toMatchObject({ deadlineAt: Date.parse(deadlineAt) });
+  });
+
+  test.each([0, -1, 1.5, 30 * 86_400 + 1, '60'])('of %j seconds is refused', async (deadlineSec) => {
+    const request = { dataset: 'tasks', harness: 'echo', runtime: 'here', deadlineSec };
+    const { status, body } = await api.send('POST', '/scorecards', request);
+    expect([status, body.errors[0].path]).toEqual([400, 'deadlineSec']);
   });
 });
 

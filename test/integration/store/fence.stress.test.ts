@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
-import { aWorld, POOL, type World } from './world.js';
+import { asked, aWorld, POOL, type World } from './world.js';
 
 const ROUNDS_MS = 4_000;
 
@@ -148,7 +148,7 @@ test('cancel against open, settle and retry leaves one outcome and no cancelled 
       await pause();
       await world.scorecards.requestCancel(id);
     });
-    const asks = [ids, ids.toReversed()].map((runIds) => world.runs.markAsked(runIds, 'window', new Date()));
+    const asks = [ids, ids.toReversed()].map((runIds) => world.runs.markAsked(asked(runIds), 'window'));
     await Promise.all([...ids.map(life), ...cancels, ...asks]);
     await Promise.all(ids.map(note));
   }

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
-import { aWorld, nextSeq, POOL, type World } from './world.js';
+import { asked, aWorld, nextSeq, POOL, type World } from './world.js';
 
 let db: TestDatabase;
 let world: World;
@@ -260,7 +260,7 @@ describe('interleavings, step by step', () => {
 
   test('the rebuild keeps those that wait, and not those in back-off', async () => {
     const id = await world.submit(3);
-    await world.runs.markAsked([`${id}.0`, `${id}.1`], 'window:1', new Date(5_000));
+    await world.runs.markAsked(asked([`${id}.0`, `${id}.1`], 5_000), 'window:1');
     await world.attempts.open(world.opening(`${id}.1`, { epoch: await epochNow() }));
     await world.attempts.closeForRetry(`${id}.1`, 1);
 

@@ -3,7 +3,7 @@ import { newId } from '../../../store/ids.js';
 import type { NewRun } from '../../../store/run.store.js';
 import { aCase, aDataset, aHarness, aScore } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
-import { aWorld, POOL, type World } from './world.js';
+import { asked, aWorld, POOL, type World } from './world.js';
 
 let db: TestDatabase;
 let world: World;
@@ -87,9 +87,9 @@ describe('asking for a slot', () => {
     const runIds = [0, 1, 2].map((ordinal) => `${id}.${ordinal}`);
     await world.runs.settleUnplaced(`${id}.1`, { outcome: 'cancelled' });
 
-    const asked = await world.runs.markAsked(runIds, 'window', new Date(1_000));
-    expect(asked.toSorted()).toEqual([`${id}.0`, `${id}.2`]);
-    await world.runs.markAsked([`${id}.0`], 'itself', new Date(9_000));
+    const wanting = await world.runs.markAsked(asked(runIds, 1_000), 'window');
+    expect(wanting.toSorted()).toEqual([`${id}.0`, `${id}.2`]);
+    await world.runs.markAsked(asked([`${id}.0`], 9_000), 'itself');
     const [row] = await db.dataSource.query('SELECT asked_at, asked_by FROM runs WHERE id = $1', [`${id}.0`]);
     expect(row).toEqual({ asked_at: new Date(1_000), asked_by: 'itself' });
     expect((await world.runs.find('default', `${id}.0`))?.state).toBe('waiting');
@@ -100,7 +100,7 @@ describe('asking for a slot', () => {
     const ids = Array.from({ length: 60 }, (_, ordinal) => `${id}.${ordinal}`);
     const requests = Array.from({ length: 30 }, (_, i) => (i % 2 ? ids : ids.toReversed()));
 
-    const answers = await Promise.all(requests.map((request) => world.runs.markAsked(request, 'window', new Date())));
+    const answers = await Promise.all(requests.map((request) => world.runs.markAsked(asked(request), 'window')));
     expect(new Set(answers.map((answer) => answer.length))).toEqual(new Set([60]));
   });
 });

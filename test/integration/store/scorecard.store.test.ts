@@ -1,7 +1,7 @@
 import { newId } from '../../../store/ids.js';
 import { aDataset } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
-import { aWorld, type World } from './world.js';
+import { asked, aWorld, type World } from './world.js';
 
 let db: TestDatabase;
 let world: World;
@@ -15,7 +15,7 @@ describe('counts', () => {
   test('name every run once, in each state', async () => {
     const id = await world.submit(8);
     const run = (ordinal: number) => `${id}.${ordinal}`;
-    await world.runs.markAsked([1, 2, 3, 4, 5, 6].map(run), `window:${id}:0`, new Date());
+    await world.runs.markAsked(asked([1, 2, 3, 4, 5, 6].map(run)), `window:${id}:0`);
     for (const ordinal of [2, 3, 4, 5]) await world.attempts.open(world.opening(run(ordinal)));
     await world.attempts.settle(run(3), 1, { outcome: 'passed', scores: [] });
     await world.attempts.settle(run(4), 1, { outcome: 'failed', reason: 'no', scores: [] });
@@ -34,6 +34,7 @@ describe('counts', () => {
       errored: 1,
       cancelled: 1,
       infraErrors: 1,
+      decided: 0,
     });
     expect(await world.scorecards.rates(id)).toMatchObject({
       firstAttempt: { n: 3, passed: 1 },
@@ -61,7 +62,7 @@ describe('counts', () => {
     let isDone = false;
     const life = async (ordinal: number) => {
       const run = `${id}.${ordinal}`;
-      await world.runs.markAsked([run], 'window', new Date());
+      await world.runs.markAsked(asked([run]), 'window');
       await world.attempts.open(world.opening(run));
       if (ordinal % 3 === 0) {
         await world.attempts.closeForRetry(run, 1);

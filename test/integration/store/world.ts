@@ -22,6 +22,9 @@ export const nextSeq = (): number => {
   return lastSeq;
 };
 
+/** These runs, as a window asks for them. */
+export const asked = (runIds: readonly string[], askedAt = Date.now()) => runIds.map((runId) => ({ runId, askedAt }));
+
 /** Every store of a database, with a harness `echo` and a runtime `here` registered. */
 export async function aWorld(dataSource: DataSource) {
   const stores = {

@@ -1,0 +1,103 @@
+import { caseWorkflowId, runsSettled, windowWorkflowId } from '../../../workflows/messages.js';
+import { POOL } from '../../integration/store/world.js';
+import { eventually, type TestWorker } from '../../temporal.js';
+import { Lab, MINUTE } from './lab.js';
+
+let lab: Lab;
+let worker: TestWorker;
+
+beforeAll(async () => {
+  lab = await Lab.open();
+  worker = await lab.platform.startWorker();
+}, 2 * MINUTE);
+afterAll(() => lab.close(), MINUTE);
+
+const counts = (id: string) => lab.world.scorecards.counts(id);
+const codes = async (id: string) =>
+  (await lab.world.runs.pageByScorecard(id, { limit: 50 })).map(({ run }) => run.errorCode ?? run.outcome);
+
+async function expectNothingLeft(): Promise<void> {
+  await eventually('every slot is free', () => lab.isLedgerEmpty());
+  expect(await lab.liveAttempts()).toEqual([]);
+}
+
+test(
+  'at its deadline a scorecard ends, with results kept, running jobs stopped and nothing left',
+  async () => {
+    const tasks = ['echo quick', ...Array.from({ length: 25 }, () => lab.task('late', 60))];
+    const id = await lab.submit(tasks, { deadlineSec: 5 });
+    await (await lab.start(id)).result();
+
+    const view = await lab.world.scorecards.find('default', id);
+    expect(view).toMatchObject({
+      status: 'completed',
+      counts: { settled: 26, passed: 1, errored: 25, infraErrors: 25 },
+    });
+    const tookMs = Date.parse(view?.finishedAt ?? '') - Date.parse(view?.createdAt ?? '');
+    expect(tookMs).toBeGreaterThanOrEqual(5_000);
+    expect(new Set(await codes(id))).toEqual(new Set(['passed', 'DEADLINE_EXCEEDED']));
+    expect(lab.noted('late')).toEqual({ starts: 4, most: 4 });
+    await expectNothingLeft();
+  },
+  MINUTE,
+);
+
+test(
+  'a deadline that passes while every worker is away holds once one is back',
+  async () => {
+    const id = await lab.submit([lab.task('away', 60), 'echo quick'], { deadlineSec: 4 });
+    const root = await lab.start(id);
+    await eventually('it runs', async () => lab.noted('away').starts === 1 && (await counts(id))?.passed === 1);
+    await worker.stop();
+    await lab.pause(4_000);
+    worker = await lab.platform.startWorker();
+    await root.result();
+    expect(await codes(id)).toEqual(['DEADLINE_EXCEEDED', 'passed']);
+    await expectNothingLeft();
+  },
+  MINUTE,
+);
+
+test(
+  'a scorecard that is done before its deadline ends at once',
+  async () => {
+    const id = await lab.submit(['echo quick'], { deadlineSec: 3_600 });
+    await (await lab.start(id)).result();
+    expect(await counts(id)).toMatchObject({ passed: 1 });
+  },
+  MINUTE,
+);
+
+test(
+  'runs that an operator decides while they run and while they wait are stopped and dropped, and the scorecard ends',
+  async () => {
+    const id = await lab.submit([...Array.from({ length: 5 }, () => lab.task('decided', 60))]);
+    const root = await lab.start(id);
+    await eventually('four run and one waits', async () => {
+      const found = await counts(id);
+      return lab.noted('decided').starts === 4 && found?.waiting === 1;
+    });
+    const runIds = [0, 1, 2, 3, 4].map((ordinal) => `${id}.${ordinal}`);
+    // The one that waits first, or a freed slot would start it.
+    for (const runId of runIds.toReversed()) {
+      await lab.world.runs.decide(runId, { outcome: 'failed', reason: 'it hangs' }, 'ann');
+    }
+    await lab.platform.client.workflow
+      .getHandle(windowWorkflowId(id, 0))
+      .signal(runsSettled, runIds.map(caseWorkflowId));
+    // Temporal heard of no cancel: the outbox makes up for it.
+    await worker.outbox.cancelAll();
+    await root.result();
+
+    expect(await counts(id)).toMatchObject({ settled: 5, failed: 5, decided: 5 });
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({ rates: { final: { n: 0 } } });
+    expect(lab.noted('decided')).toEqual({ starts: 4, most: 4 });
+    expect(await lab.world.pools.active()).not.toContain(POOL);
+    await expectNothingLeft();
+  },
+  MINUTE,
+);
+
+test('no workflow task failed in all of this', async () => {
+  expect(await lab.platform.failedWorkflowTasks()).toEqual([]);
+});
