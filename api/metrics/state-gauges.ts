@@ -11,12 +11,56 @@ const MIB = 1_024 * 1_024;
 
 const BOUND = `The ${MAX_RUNTIMES} busiest runtimes have series of their own, "${OTHERS}" is the sum of the rest.`;
 
+/** Name, meaning and value of each metric of a runtime; a limit that is absent has no series. */
+const PER_RUNTIME: [name: string, help: string, read: (use: PoolUse) => number | null][] = [
+  [
+    'everdict_admission_slots_used',
+    'Attempts that are not closed, from the database: each holds a slot until its removal is confirmed, and none before it is opened.',
+    ({ usedSlots }) => usedSlots,
+  ],
+  ['everdict_admission_slots_limit', 'Slots of the latest version.', ({ slots }) => slots],
+  [
+    'everdict_admission_memory_used_bytes',
+    'Memory that attempts which are not closed declare.',
+    ({ usedMemoryMb }) => usedMemoryMb * MIB,
+  ],
+  [
+    'everdict_admission_memory_limit_bytes',
+    'Limit of the sum of declared memory, where there is one.',
+    ({ memoryMb }) => memoryMb && memoryMb * MIB,
+  ],
+  [
+    'everdict_admission_cpu_used_cores',
+    'CPU that attempts which are not closed declare.',
+    ({ usedCpuMillicores }) => usedCpuMillicores / 1_000,
+  ],
+  [
+    'everdict_admission_cpu_limit_cores',
+    'Limit of the sum of declared CPU, where there is one.',
+    ({ cpuMillicores }) => cpuMillicores && cpuMillicores / 1_000,
+  ],
+  [
+    'everdict_admission_waiting_runs',
+    'Runs that have asked for a slot, from the database; those between two attempts included.',
+    ({ waiting }) => waiting,
+  ],
+  [
+    'everdict_admission_oldest_wait_seconds',
+    'For how long the run that asked first has waited; 0 if none waits.',
+    ({ oldestWaitSec }) => oldestWaitSec,
+  ],
+  [
+    'everdict_attempts_cleanup_pending',
+    'Attempts whose removal the cluster has not confirmed; each keeps its slot.',
+    ({ cleanupPending }) => cleanupPending,
+  ],
+];
+
 /** State of the platform as the database has it; every API process says the same. */
 export class StateGauges {
   private readonly runs: Gauge<'state' | 'outcome' | 'error_class'>;
   private readonly entries: Gauge<'kind'>;
   private readonly age: Gauge<'kind'>;
-  /** Each series of a runtime, and where its value is; absent limits have no series. */
   private readonly perRuntime: [Gauge<'workspace' | 'runtime'>, (use: PoolUse) => number | null][];
 
   constructor(private readonly registry: Registry) {
@@ -29,63 +73,16 @@ export class StateGauges {
     this.age = this.gauge('everdict_outbox_age_seconds', 'Age of the oldest scorecard or run without a workflow.', [
       'kind',
     ]);
-    this.perRuntime = [
-      [
-        this.ofRuntime(
-          'admission_slots_used',
-          'Attempts that are not closed, from the database: each holds a slot until its removal is confirmed. A grant counts once its attempt is opened.',
-        ),
-        ({ usedSlots }) => usedSlots,
-      ],
-      [this.ofRuntime('admission_slots_limit', 'Slots of the latest version.'), ({ slots }) => slots],
-      [
-        this.ofRuntime('admission_memory_used_bytes', 'Memory that attempts which are not closed declare.'),
-        ({ usedMemoryMb }) => usedMemoryMb * MIB,
-      ],
-      [
-        this.ofRuntime('admission_memory_limit_bytes', 'Limit of the sum of declared memory, where there is one.'),
-        ({ memoryMb }) => memoryMb && memoryMb * MIB,
-      ],
-      [
-        this.ofRuntime('admission_cpu_used_cores', 'CPU that attempts which are not closed declare.'),
-        ({ usedCpuMillicores }) => usedCpuMillicores / 1_000,
-      ],
-      [
-        this.ofRuntime('admission_cpu_limit_cores', 'Limit of the sum of declared CPU, where there is one.'),
-        ({ cpuMillicores }) => cpuMillicores && cpuMillicores / 1_000,
-      ],
-      [
-        this.ofRuntime(
-          'admission_waiting_runs',
-          'Runs that have asked for a slot, from the database; back-off included.',
-        ),
-        ({ waiting }) => waiting,
-      ],
-      [
-        this.ofRuntime(
-          'admission_oldest_wait_seconds',
-          'For how long the run that asked first has waited; 0 if none waits.',
-        ),
-        ({ oldestWaitSec }) => oldestWaitSec,
-      ],
-      [
-        this.ofRuntime(
-          'attempts_cleanup_pending',
-          'Attempts whose removal the cluster has not confirmed; each keeps its slot.',
-        ),
-        ({ cleanupPending }) => cleanupPending,
-      ],
-    ];
+    this.perRuntime = PER_RUNTIME.map(([name, help, read]) => [
+      this.gauge(name, `${help} ${BOUND}`, ['workspace', 'runtime']),
+      read,
+    ]);
     this.showRuns([]);
     this.showOutbox([]);
   }
 
   private gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
-  }
-
-  private ofRuntime(name: string, help: string): Gauge<'workspace' | 'runtime'> {
-    return this.gauge(`everdict_${name}`, `${help} ${BOUND}`, ['workspace', 'runtime']);
   }
 
   /** Every combination there can be, so that none appears out of nothing. */
