@@ -54,7 +54,7 @@ export function confirmGroup(dataSource: DataSource, group: readonly AttemptConf
   return changed(
     dataSource,
     `WITH locked AS MATERIALIZED (${LOCKED_ATTEMPTS})
-     UPDATE attempts a SET submitted_at = coalesce(submitted_at, now()), provenance = provenance || g.provenance::jsonb
+     UPDATE attempts a SET submitted_at = coalesce(a.submitted_at, now()), provenance = a.provenance || g.provenance::jsonb
      FROM locked l JOIN unnest($1::text[], $2::int[], $3::text[]) WITH ORDINALITY AS g(run_id, attempt, provenance, n)
        ON g.run_id = l.run_id AND g.attempt = l.attempt
      WHERE a.run_id = g.run_id AND a.attempt = g.attempt AND a.closed_at IS NULL RETURNING g.n`,
@@ -100,7 +100,7 @@ export function closeGroup(dataSource: DataSource, group: readonly AttemptKey[])
   return changed(
     dataSource,
     `WITH locked AS MATERIALIZED (${LOCKED_ATTEMPTS})
-     UPDATE attempts a SET closed_at = coalesce(closed_at, now())
+     UPDATE attempts a SET closed_at = coalesce(a.closed_at, now())
      FROM locked l JOIN unnest($1::text[], $2::int[]) WITH ORDINALITY AS g(run_id, attempt, n)
        ON g.run_id = l.run_id AND g.attempt = l.attempt
      WHERE a.run_id = g.run_id AND a.attempt = g.attempt RETURNING g.n`,
