@@ -1,14 +1,15 @@
 import type { AdmissionMessage, Demand, Grant, Lease, Release, Ticket, WorkClass } from '../contracts/admission.js';
 import type { Envelope } from '../contracts/runtime.js';
+import { OrderedMap, type ReadonlyOrderedMap } from './ordered-map.js';
 
 /** Leases and queue of one pool. Treated as read-only: every function returns a new value. */
 export interface Ledger {
   epoch: number;
   nextSeq: number;
   /** By holder. */
-  leases: ReadonlyMap<string, Lease>;
+  leases: ReadonlyOrderedMap<Lease>;
   /** By holder, in order of arrival. */
-  waiters: Readonly<Record<WorkClass, ReadonlyMap<string, Ticket>>>;
+  waiters: Readonly<Record<WorkClass, ReadonlyOrderedMap<Ticket>>>;
 }
 
 /** A grant and the workflow that is told of it. */
@@ -30,8 +31,8 @@ export function openLedger(epoch: number, leases: readonly Lease[], tickets: rea
   const opened: Ledger = {
     epoch,
     nextSeq: epoch * SEQS_PER_EPOCH,
-    leases: new Map(leases.map((lease) => [lease.holder, lease])),
-    waiters: { interactive: new Map(), batch: new Map() },
+    leases: OrderedMap.from(leases.map((lease) => [lease.holder, lease])),
+    waiters: { interactive: new OrderedMap(), batch: new OrderedMap() },
   };
   return receive(opened, [{ acquire: [...tickets], release: [] }]).ledger;
 }
@@ -44,8 +45,8 @@ export function openLedger(epoch: number, leases: readonly Lease[], tickets: rea
  * 4. A full queue takes no new ticket: who asked, asks again.
  */
 export function receive(ledger: Ledger, messages: readonly AdmissionMessage[]): { ledger: Ledger; again: Delivery[] } {
-  const leases = new Map(ledger.leases);
-  const waiters = { interactive: new Map(ledger.waiters.interactive), batch: new Map(ledger.waiters.batch) };
+  const leases = ledger.leases.copy();
+  const waiters = { interactive: ledger.waiters.interactive.copy(), batch: ledger.waiters.batch.copy() };
   const again = new Map<string, Delivery>();
   for (const { acquire, release } of messages) {
     for (const { holder, seq, isGone = false } of release) {
@@ -96,8 +97,8 @@ export function admit(
   }
   if (picked.length === 0) return { ledger, granted: [] };
 
-  const leases = new Map(ledger.leases);
-  const waiters = { interactive: new Map(ledger.waiters.interactive), batch: new Map(ledger.waiters.batch) };
+  const leases = ledger.leases.copy();
+  const waiters = { interactive: ledger.waiters.interactive.copy(), batch: ledger.waiters.batch.copy() };
   const granted = picked.map(({ holder, to, class: workClass, demand }, i): Delivery => {
     const seq = ledger.nextSeq + i;
     leases.set(holder, { holder, to, seq, demand, grantedAt: now });

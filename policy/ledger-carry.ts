@@ -1,5 +1,6 @@
 import type { Demand, Lease, Ticket } from '../contracts/admission.js';
 import type { Ledger } from './admission.js';
+import { OrderedMap } from './ordered-map.js';
 
 /** Memory and CPU as declared; null where nothing is. */
 type CarriedDemand = [memoryMb: number | null, cpuMillicores: number | null];
@@ -50,7 +51,7 @@ export function resumeLedger({ epoch, nextSeq, tos, leases, interactive, batch }
     return { holder, to: toOf(to, holder), seq, demand: resumeDemand(demand), grantedAt };
   });
   const queue = (tickets: CarriedTicket[], workClass: Ticket['class']) =>
-    new Map(
+    OrderedMap.from(
       tickets.map(([holder, to, askedAt, ...demand]): [string, Ticket] => [
         holder,
         { holder, to: toOf(to, holder), class: workClass, demand: resumeDemand(demand), askedAt },
@@ -59,7 +60,7 @@ export function resumeLedger({ epoch, nextSeq, tos, leases, interactive, batch }
   return {
     epoch,
     nextSeq,
-    leases: new Map(resumed.map((lease) => [lease.holder, lease])),
+    leases: OrderedMap.from(resumed.map((lease) => [lease.holder, lease])),
     waiters: { interactive: queue(interactive, 'interactive'), batch: queue(batch, 'batch') },
   };
 }

@@ -1,0 +1,68 @@
+import type { Ticket } from '../contracts/admission.js';
+import { admit, type Delivery, type Ledger, openLedger, receive } from '../policy/admission.js';
+import { carryLedger } from '../policy/ledger-carry.js';
+import { OrderedMap } from '../policy/ordered-map.js';
+import { type Figures, rounded, type Table } from './figures.js';
+
+const SLOTS = 400;
+const ENVELOPE = { slots: SLOTS, memoryMb: SLOTS * 600, cpuMillicores: SLOTS * 250 };
+const MEASURED_MS = 2_000;
+const SCORECARD = 'sc_01k5x9v2c8f3t7q4m6n0w1y2z3';
+
+/** The pure policy alone: slots come free, new tickets arrive, others are granted. A decision is a grant. */
+export async function benchAdmission(): Promise<Figures> {
+  const rates: Table = {};
+  for (const waiting of [5_000, 100_000]) {
+    const row: Record<string, number> = {};
+    for (const batch of [1, 20, 200]) row[`${batch} at a time`] = decisionsPerSec(waiting, batch);
+    rates[`${waiting} waiting`] = row;
+  }
+  const full = carryLedger(openLedger(1, [], ticketsFrom(0, 5_000)));
+  return {
+    'decisions/s': rates,
+    'what travels, bytes': {
+      '5,000 tickets at continue-as-new': { bytes: JSON.stringify(full).length },
+      'a request of 100 tickets': {
+        bytes: JSON.stringify({ acquire: ticketsFrom(99_900, 100), release: [] }).length,
+      },
+    },
+  };
+}
+
+function decisionsPerSec(waiting: number, batch: number): number {
+  let ledger: Ledger = {
+    ...openLedger(1, [], []),
+    // Longer than a pool lets its queue become.
+    waiters: {
+      interactive: new OrderedMap(),
+      batch: OrderedMap.from(ticketsFrom(0, waiting).map((ticket) => [ticket.holder, ticket])),
+    },
+  };
+  const held: Delivery[] = [];
+  const decide = (): number => {
+    const { ledger: next, granted } = admit(ledger, ENVELOPE, 1);
+    ledger = next;
+    held.push(...granted);
+    return granted.length;
+  };
+  while (decide() > 0);
+  let decisions = 0;
+  let asked = waiting;
+  const began = performance.now();
+  while (performance.now() - began < MEASURED_MS) {
+    const release = held.splice(0, batch).map(({ holder, seq }) => ({ holder, seq }));
+    ledger = receive(ledger, [{ acquire: ticketsFrom(asked, batch), release }]).ledger;
+    asked += batch;
+    decisions += decide();
+  }
+  return rounded((decisions / (performance.now() - began)) * 1_000);
+}
+
+const ticketsFrom = (first: number, count: number): Ticket[] =>
+  Array.from({ length: count }, (_, i) => ({
+    holder: `case:${SCORECARD}.${first + i}`,
+    to: `window:${SCORECARD}:${Math.floor((first + i) / 500)}`,
+    class: 'batch',
+    demand: { memoryMb: 500 + (i % 7), cpuMillicores: 250 },
+    askedAt: 1_764_446_645_000 + first + i,
+  }));
