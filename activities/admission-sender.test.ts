@@ -1,5 +1,6 @@
 import type { AdmissionMessage } from '../contracts/admission.js';
 import { eventually } from '../test/eventually.js';
+import { aTicket } from '../test/builders.js';
 import { AdmissionSender } from './admission-sender.js';
 
 const message = (holder: string): AdmissionMessage => ({ acquire: [], release: [{ holder }] });
@@ -73,4 +74,30 @@ test('a signal that fails fails for its own senders only', async () => {
   await server.untilSignals(2);
   server.endNext();
   await second;
+});
+
+test('a burst goes in signals of less than 32 KB, in order', async () => {
+  const sizes: number[] = [];
+  const holders: string[] = [];
+  const client = {
+    async signalWithStart(_type: unknown, { signalArgs }: { signalArgs: AdmissionMessage[] }): Promise<never> {
+      sizes.push(JSON.stringify(signalArgs).length);
+      holders.push(...signalArgs.flatMap(({ acquire }) => acquire.map(({ holder }) => holder)));
+      return undefined as never;
+    },
+  };
+  const sender = new AdmissionSender(client as unknown as ConstructorParameters<typeof AdmissionSender>[0], 10_000);
+  // Fifty windows that ask for all they may at once.
+  const id = 'sc_01j9z3k4x5y6w7v8t9s0r1q2p3';
+  const messages = Array.from({ length: 50 }, (_, window) => {
+    const ticket = (i: number) =>
+      aTicket({
+        ...{ holder: `case:${id}.${window * 500 + i}`, to: `window:${id}:${window}`, askedAt: 1_700_000_000_000 },
+        demand: { memoryMb: 100_000, cpuMillicores: 100_000 },
+      });
+    return { acquire: Array.from({ length: 100 }, (_, i) => ticket(i)), release: [] };
+  });
+  await Promise.all(messages.map((one) => sender.send('rt:w:a', one)));
+  expect(Math.max(...sizes)).toBeLessThan(32_768);
+  expect(holders).toEqual(messages.flatMap(({ acquire }) => acquire.map(({ holder }) => holder)));
 });

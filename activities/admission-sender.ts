@@ -3,6 +3,9 @@ import type { WorkflowClient } from '@temporalio/client';
 import type { AdmissionMessage } from '../contracts/admission.js';
 import { type AdmissionInput, admissionRequested, admissionWorkflowId, TASK_QUEUES } from '../workflows/messages.js';
 
+/** Of JSON in one signal: less than 32 KB of it travels. */
+const SIGNAL_CHARS = 30_000;
+
 interface Pending {
   messages: AdmissionMessage[];
   sent: Promise<void>;
@@ -51,19 +54,35 @@ export class AdmissionSender {
 
   private async signal(poolId: string, messages: AdmissionMessage[]): Promise<void> {
     const input: AdmissionInput = { poolId };
-    await this.client.signalWithStart('admissionWorkflow', {
-      workflowId: admissionWorkflowId(poolId),
-      taskQueue: TASK_QUEUES.control,
-      workflowTaskTimeout: this.workflowTaskMs,
-      args: [input],
-      signal: admissionRequested,
-      signalArgs: messages,
-      staticSummary: `slots of ${poolId}`,
-    });
+    for (const signalArgs of inSignals(messages)) {
+      await this.client.signalWithStart('admissionWorkflow', {
+        workflowId: admissionWorkflowId(poolId),
+        taskQueue: TASK_QUEUES.control,
+        workflowTaskTimeout: this.workflowTaskMs,
+        args: [input],
+        signal: admissionRequested,
+        signalArgs,
+        staticSummary: `slots of ${poolId}`,
+      });
+    }
   }
 
   /** Starts the ledger of a pool if it does not run: it rebuilds itself. */
   wake(poolId: string): Promise<void> {
     return this.send(poolId, { acquire: [], release: [] });
   }
+}
+
+/** The messages in their order, as many in one signal as its size allows, and at least one. */
+function inSignals(messages: readonly AdmissionMessage[]): AdmissionMessage[][] {
+  const signals: AdmissionMessage[][] = [];
+  let room = 0;
+  for (const message of messages) {
+    const { length } = JSON.stringify(message);
+    const last = signals.at(-1);
+    if (last && length <= room) last.push(message);
+    else signals.push([message]);
+    room = last && length <= room ? room - length : SIGNAL_CHARS - length;
+  }
+  return signals;
 }

@@ -18,3 +18,18 @@ export async function failedWorkflowTasks(client: WorkflowClient): Promise<strin
   }
   return failures;
 }
+
+/** Events of each run of a workflow that continued as new, from this run on. */
+export async function historyLengths(
+  client: WorkflowClient,
+  workflowId: string,
+  firstRunId: string,
+): Promise<number[]> {
+  const lengths: number[] = [];
+  for (let runId: string | null | undefined = firstRunId; runId; ) {
+    const { events } = await client.getHandle(workflowId, runId).fetchHistory();
+    lengths.push(events?.length ?? 0);
+    runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  }
+  return lengths;
+}

@@ -2,6 +2,7 @@ import type { Grant, Ticket } from '../../../contracts/admission.js';
 import { type OpenRun, packPartition } from '../../../policy/partition.js';
 import { type CaseInput, caseStart, caseWorkflowId, slotsGranted, TASK_QUEUES } from '../../../workflows/messages.js';
 import { type Activities, TimeMachine } from '../../time-skipping.js';
+import { historyLengths } from '../../workflow-tasks.js';
 
 const MINUTE = 60_000;
 const HOUR_SEC = 3_600;
@@ -46,7 +47,7 @@ class World {
     requestAdmission: async ({ acquire, release }) => {
       this.released.push(...release.map(({ holder }) => holder));
       if (acquire.length === 0) return { settled: [] };
-      this.asked.push({ at: Date.now(), tickets: acquire });
+      this.asked.push({ at: await time.now(), tickets: acquire });
       for (const ticket of acquire) if (this.grantAt(ticket, this.asked.length)) await this.grant(ticket);
       return { settled: [] };
     },
@@ -200,17 +201,27 @@ test(
       return { kind: 'settled', outcome: 'passed' };
     };
     const input = { workspaceId: 'default', scorecardId, index: 0, width: 20, isCapped: false, reportStep: 5 };
-    await time.serving({ ...world.activities, listPartition, finish }, async () => {
+    const events = await time.serving({ ...world.activities, listPartition, finish }, async () => {
       const window = await time.client.start('windowWorkflow', {
         args: [input],
         workflowId: `window:${scorecardId}:0`,
         taskQueue: TASK_QUEUES.control,
       });
       await window.result();
-      expect((await window.describe()).runId).not.toBe(window.firstExecutionRunId);
+      return historyLengths(time.client, window.workflowId, window.firstExecutionRunId);
     });
     expect(open).toEqual(new Set());
     expect((await time.now()) - begun).toBeGreaterThan(14 * DAY_SEC * 1_000);
+    // 1, 2, 4, 8, 16 minutes without a grant, then every half hour.
+    const minutes = world.asked.slice(1).map(({ at }, i) => Math.round((at - (world.asked[i]?.at ?? 0)) / MINUTE));
+    expect(minutes.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+    expect(Math.max(...minutes)).toBe(30);
+    // A history ends at 4,000 events; the tickets go back, and the next one asks anew.
+    expect(events.length).toBeGreaterThan(1);
+    expect(Math.max(...events)).toBeLessThan(4_100);
+    expect(Math.min(...events.slice(0, -1))).toBeGreaterThanOrEqual(4_000);
+    const holders = ['0', '1', '2'].map((ordinal) => caseWorkflowId(`${scorecardId}.${ordinal}`));
+    expect(world.released).toEqual(events.slice(1).flatMap(() => holders));
   },
   5 * MINUTE,
 );
