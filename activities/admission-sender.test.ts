@@ -1,6 +1,6 @@
 import type { AdmissionMessage } from '../contracts/admission.js';
-import { eventually } from '../test/eventually.js';
 import { aTicket } from '../test/builders.js';
+import { eventually } from '../test/eventually.js';
 import { AdmissionSender } from './admission-sender.js';
 
 const message = (holder: string): AdmissionMessage => ({ acquire: [], release: [{ holder }] });

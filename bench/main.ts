@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { benchAdmission } from './admission.bench.js';
 import { benchCancel } from './cancel.bench.js';
 import { benchDispatch } from './dispatch.bench.js';
 import type { Figures } from './figures.js';
+import { benchMemory } from './memory.bench.js';
 import { benchMetrics } from './metrics.bench.js';
 import { BenchPlatform } from './platform.js';
 import { benchScanner } from './scanner.bench.js';
@@ -10,8 +12,10 @@ import { benchSubmit } from './submit.bench.js';
 import { benchUpload } from './upload.bench.js';
 
 const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
+  admission: benchAdmission,
   cancel: benchCancel,
   dispatch: benchDispatch,
+  memory: benchMemory,
   metrics: benchMetrics,
   scanner: benchScanner,
   submit: benchSubmit,

@@ -51,6 +51,7 @@ function addShow(group: Command, terminal: Terminal): void {
 }
 
 interface CasesOptions extends ListQuery {
+  state?: string;
   outcome?: string;
   class?: string;
   notPassed?: boolean;
@@ -59,13 +60,14 @@ interface CasesOptions extends ListQuery {
 function addCases(group: Command, terminal: Terminal): void {
   listOptions(group.command('cases <id>'))
     .description('the runs of a scorecard, one for each case and trial')
+    .option('--state <state>', 'only queued, waiting, running or settled ones')
     .option('--outcome <outcome>', 'only passed, failed, errored or cancelled ones')
     .option('--class <class>', 'only those errored as infra, config, harness or agent')
     .option('--not-passed', 'only those that failed, errored or were cancelled')
     .action(async (id: string, _options, command: Command) => {
       const options = optionsOf<CasesOptions>(command);
       const session = new Session(terminal, options);
-      const filter = { outcome: options.outcome, class: options.class };
+      const filter = { state: options.state, outcome: options.outcome, class: options.class };
       const listing = options.notPassed
         ? await readNotPassed(session, id, options.limit)
         : await list(session, pathOf(id, '/cases'), RunReply, options, filter);

@@ -10,6 +10,7 @@ import { CreateLogChunks0000000000008 } from '../migrations/0008_create_log_chun
 import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.js';
 import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
+import { IndexScorecards0000000000015 } from '../migrations/0015_index_scorecards.js';
 import { rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -24,6 +25,7 @@ const MIGRATIONS = [
   CreateRuntimes0000000000009,
   AddDeadlinesAndDecisions0000000000010,
   IndexLargeSets0000000000012,
+  IndexScorecards0000000000015,
 ];
 
 /** Any number that no other program takes as an advisory lock in this database. */

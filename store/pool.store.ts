@@ -100,12 +100,14 @@ export class PoolStore {
 
   /** Pools that someone waits in or that hold a live attempt. */
   async active(): Promise<string[]> {
+    // In order, or the planner hopes to meet a waiting run soon by reading all there are.
     const found = await rows<{ id: string }>(
       this.dataSource,
       `SELECT id FROM pools p
        WHERE EXISTS (SELECT FROM attempts WHERE pool_id = p.id AND closed_at IS NULL)
-          OR EXISTS (SELECT FROM runs WHERE pool_id = p.id
-                     AND asked_at IS NOT NULL AND open_attempt IS NULL AND outcome IS NULL)
+          OR (SELECT asked_at FROM runs
+              WHERE pool_id = p.id AND asked_at IS NOT NULL AND open_attempt IS NULL AND outcome IS NULL
+              ORDER BY asked_at LIMIT 1) IS NOT NULL
        ORDER BY id`,
     );
     return found.map(({ id }) => id);

@@ -3,7 +3,7 @@ import type { Demand, WorkClass } from '../contracts/admission.js';
 import type { ErrorClass } from '../contracts/attempt.js';
 import { EvalCase } from '../contracts/case.js';
 import { HarnessSpec, Params } from '../contracts/harness.js';
-import type { Outcome, RunView } from '../contracts/run.js';
+import type { Outcome, RunState, RunView } from '../contracts/run.js';
 import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
 import type { Verdict } from '../policy/results.js';
 import { demandOfRow } from './demand-row.js';
@@ -62,12 +62,20 @@ export interface RunGuards {
 }
 
 export interface RunFilter {
+  state?: RunState;
   outcome?: Outcome;
   errorClass?: ErrorClass;
   /** Ordinal of the last run of the page before. */
   after?: number;
   limit: number;
 }
+
+const IN_STATE: Record<RunState, string> = {
+  queued: 'r.outcome IS NULL AND r.open_attempt IS NULL AND r.asked_at IS NULL',
+  waiting: 'r.outcome IS NULL AND r.open_attempt IS NULL AND r.asked_at IS NOT NULL',
+  running: 'r.outcome IS NULL AND r.open_attempt IS NOT NULL',
+  settled: 'r.outcome IS NOT NULL',
+};
 
 export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -93,10 +101,11 @@ export class RunStore {
   }
 
   /** Runs of a scorecard by ordinal. */
-  pageByScorecard(scorecardId: string, { outcome, errorClass, after, limit }: RunFilter): Promise<PositionedRun[]> {
+  pageByScorecard(id: string, { state, outcome, errorClass, after, limit }: RunFilter): Promise<PositionedRun[]> {
     const where = `WHERE r.scorecard_id = $1 AND r.ordinal > $2 AND ($3::text IS NULL OR r.outcome = $3)
-      AND ($4::text IS NULL OR r.error_class = $4) ORDER BY r.ordinal LIMIT $5`;
-    return runViews(this.dataSource, where, [scorecardId, after ?? -1, outcome ?? null, errorClass ?? null, limit]);
+      AND ($4::text IS NULL OR (r.outcome = 'errored' AND r.error_class = $4))
+      AND ${state ? IN_STATE[state] : 'true'} ORDER BY r.ordinal LIMIT $5`;
+    return runViews(this.dataSource, where, [id, after ?? -1, outcome ?? null, errorClass ?? null, limit]);
   }
 
   async guards(id: string): Promise<RunGuards | undefined> {

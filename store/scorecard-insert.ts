@@ -44,8 +44,8 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
   await rows(
     db,
     `INSERT INTO scorecards (id, workspace_id, dataset_pk, harness_pk, runtime, class, trials, concurrency,
-       infra_retries, params, metadata, total, deadline_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13))`,
+       infra_retries, params, metadata, total, deadline_at, pool_ids)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14)`,
     [
       scorecard.id,
       scorecard.workspaceId,
@@ -60,6 +60,7 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
       JSON.stringify(scorecard.metadata),
       total,
       scorecard.deadlineSec ?? null,
+      [...new Set(siteRows(scorecard.sites).map(({ pool_id }) => pool_id))],
     ],
   );
   const inserted = await insertRuns(db, scorecard, selected);

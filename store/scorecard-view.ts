@@ -23,34 +23,48 @@ interface ScorecardRow {
 }
 
 /** `measured`: without the runs that an operator decided. */
-type TallyRow = Counts & { id: string; measured: RateCounts };
+interface TallyRow {
+  id: string;
+  submitted: number;
+  tally: Omit<Counts, 'submitted'> & { measured: RateCounts };
+}
+
+/** Counts the runs of scorecard `s`. Those that are queued are what the others leave, and are not read. */
+export const RUN_TALLY = `
+  SELECT
+    s.total - count(*) AS queued,
+    count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NULL) AS waiting,
+    count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NOT NULL) AS running,
+    count(*) FILTER (WHERE outcome IS NOT NULL) AS settled,
+    count(*) FILTER (WHERE outcome = 'passed') AS passed,
+    count(*) FILTER (WHERE outcome = 'failed') AS failed,
+    count(*) FILTER (WHERE outcome = 'errored') AS errored,
+    count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
+    count(*) FILTER (WHERE outcome = 'errored' AND error_class = 'infra') AS "infraErrors",
+    count(*) FILTER (WHERE decided_by IS NOT NULL) AS decided,
+    json_build_object(
+      'settled', count(*) FILTER (WHERE decided_by IS NULL AND outcome IS NOT NULL),
+      'cancelled', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'cancelled'),
+      'passedFirst', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed' AND settled_attempt = 1),
+      'passed', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed'),
+      'infraErrors',
+      count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'errored' AND error_class = 'infra')) AS measured
+  FROM runs
+  WHERE scorecard_id = s.id AND (outcome IS NOT NULL OR open_attempt IS NOT NULL OR asked_at IS NOT NULL)`;
 
 const TALLY = `
-  SELECT s.id, s.total AS submitted, r.* FROM scorecards s CROSS JOIN LATERAL (
-    SELECT
-      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NULL AND asked_at IS NULL) AS queued,
-      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NULL AND asked_at IS NOT NULL) AS waiting,
-      count(*) FILTER (WHERE outcome IS NULL AND open_attempt IS NOT NULL) AS running,
-      count(*) FILTER (WHERE outcome IS NOT NULL) AS settled,
-      count(*) FILTER (WHERE outcome = 'passed') AS passed,
-      count(*) FILTER (WHERE outcome = 'failed') AS failed,
-      count(*) FILTER (WHERE outcome = 'errored') AS errored,
-      count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
-      count(*) FILTER (WHERE outcome = 'errored' AND error_class = 'infra') AS "infraErrors",
-      count(*) FILTER (WHERE decided_by IS NOT NULL) AS decided,
-      json_build_object(
-        'settled', count(*) FILTER (WHERE decided_by IS NULL AND outcome IS NOT NULL),
-        'cancelled', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'cancelled'),
-        'passedFirst', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed' AND settled_attempt = 1),
-        'passed', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed'),
-        'infraErrors',
-        count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'errored' AND error_class = 'infra')) AS measured
-    FROM runs WHERE scorecard_id = s.id
-  ) r WHERE s.id = ANY ($1)`;
+  SELECT s.id, s.total AS submitted,
+    CASE WHEN s.tally IS NULL THEN (SELECT to_jsonb(r) FROM (${RUN_TALLY}) r) ELSE s.tally END AS tally
+  FROM scorecards s WHERE s.id = ANY ($1)`;
 
 export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<string, Tally>> {
   const found = await rows<TallyRow>(db, TALLY, [ids]);
-  return new Map(found.map(({ id, measured, ...counts }) => [id, { counts, rates: ratesOf(measured) }]));
+  return new Map(
+    found.map(({ id, submitted, tally: { measured, ...states } }) => [
+      id,
+      { counts: { submitted, ...states }, rates: ratesOf(measured) },
+    ]),
+  );
 }
 
 /** FROM and columns of what a view shows beside its tally. */

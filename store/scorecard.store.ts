@@ -6,7 +6,7 @@ import type { OpenRun } from '../policy/partition.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey } from './idempotency.store.js';
 import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
-import { talliesOf, viewsOf } from './scorecard-view.js';
+import { RUN_TALLY, talliesOf, viewsOf } from './scorecard-view.js';
 import { affected, row, rows, transaction } from './sql.js';
 
 /** What a root workflow is started with. */
@@ -55,6 +55,9 @@ const toOpenRun = (stored: PartitionRow): OpenRun => ({
   isCancelRequested: stored.is_cancel_requested,
 });
 
+/** Runs that are cancelled in one transaction. */
+const CANCEL_BATCH = 1_000;
+
 export class ScorecardStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -71,6 +74,11 @@ export class ScorecardStore {
 
   async find(workspaceId: string, id: string): Promise<ScorecardView | undefined> {
     return (await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2', [workspaceId, id]))[0];
+  }
+
+  async exists(workspaceId: string, id: string): Promise<boolean> {
+    const sql = 'SELECT 1 FROM scorecards WHERE workspace_id = $1 AND id = $2';
+    return (await row(this.dataSource, sql, [workspaceId, id])) !== undefined;
   }
 
   /** Newest first; `after` is the last id of the page before. */
@@ -108,29 +116,41 @@ export class ScorecardStore {
   }
 
   /**
-   * Cancels every run without an open attempt at once and marks the others, whose cases then stop them.
+   * Cancels every run without an open attempt and marks the others, whose cases then stop them: some at a time, so that
+   * nobody waits long for a run. Called again, it goes on where it was broken off.
    * `finished`: every run has its outcome, and nothing changes. Absent: no such scorecard.
    */
-  requestCancel(id: string): Promise<'requested' | 'finished' | undefined> {
+  async requestCancel(id: string): Promise<'requested' | 'finished' | undefined> {
+    const known = await row<{ total: number }>(this.dataSource, 'SELECT total FROM scorecards WHERE id = $1', [id]);
+    if (!known) return undefined;
+    let cancelled = 0;
+    for (let from = 0; from < known.total; from += CANCEL_BATCH) {
+      cancelled += await this.cancelRuns(id, from, from + CANCEL_BATCH);
+    }
+    return cancelled > 0 ? 'requested' : 'finished';
+  }
+
+  private cancelRuns(id: string, from: number, to: number): Promise<number> {
+    const range = [id, from, to];
+    const isOpen = 'scorecard_id = $1 AND ordinal >= $2 AND ordinal < $3 AND outcome IS NULL';
     return transaction(this.dataSource, async (db) => {
-      const known = await row(db, 'SELECT 1 FROM scorecards WHERE id = $1 FOR NO KEY UPDATE', [id]);
-      if (!known) return undefined;
-      await rows(db, 'SELECT 1 FROM runs WHERE scorecard_id = $1 AND outcome IS NULL ORDER BY id FOR NO KEY UPDATE', [
-        id,
-      ]);
+      await rows(db, `SELECT 1 FROM runs WHERE ${isOpen} ORDER BY id FOR NO KEY UPDATE`, range);
       const cancelled = await affected(
         db,
         `UPDATE runs SET cancel_requested_at = coalesce(cancel_requested_at, now()),
            outcome = CASE WHEN open_attempt IS NULL THEN 'cancelled' END,
            settled_at = CASE WHEN open_attempt IS NULL THEN now() END
-         WHERE scorecard_id = $1 AND outcome IS NULL`,
-        [id],
+         WHERE ${isOpen}`,
+        range,
       );
-      if (cancelled === 0) return 'finished';
-      await rows(db, 'UPDATE scorecards SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1', [
-        id,
-      ]);
-      return 'requested';
+      if (cancelled > 0) {
+        await rows(
+          db,
+          'UPDATE scorecards SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
+          [id],
+        );
+      }
+      return cancelled;
     });
   }
 
@@ -139,11 +159,13 @@ export class ScorecardStore {
    * given up, which a sweep goes on with. Whether it is finished now.
    */
   async complete(id: string): Promise<boolean> {
+    // In order, or the planner hopes to meet a run soon by reading all there are.
     const finished = await affected(
       this.dataSource,
-      `UPDATE scorecards SET finished_at = coalesce(finished_at, now())
-       WHERE id = $1
-         AND NOT EXISTS (SELECT FROM runs WHERE scorecard_id = $1 AND outcome IS NULL)
+      `UPDATE scorecards s SET finished_at = coalesce(finished_at, now()),
+         tally = coalesce(tally, (SELECT to_jsonb(r) FROM (${RUN_TALLY}) r))
+       WHERE s.id = $1
+         AND (SELECT id FROM runs WHERE scorecard_id = $1 AND outcome IS NULL ORDER BY id LIMIT 1) IS NULL
          AND NOT EXISTS (
            SELECT FROM attempts a JOIN runs r ON r.id = a.run_id
            WHERE a.closed_at IS NULL AND a.cleanup_pending_at IS NULL AND r.scorecard_id = $1)`,
@@ -156,8 +178,7 @@ export class ScorecardStore {
     const plan = await row<{ total: number; concurrency: number | null; slots: number; is_cancel_requested: boolean }>(
       this.dataSource,
       `SELECT total, concurrency, cancel_requested_at IS NOT NULL AS is_cancel_requested,
-         (SELECT coalesce(sum(slots), 0) FROM pools
-          WHERE id IN (SELECT pool_id FROM runs WHERE scorecard_id = $1)) AS slots
+         (SELECT coalesce(sum(slots), 0) FROM pools WHERE id = ANY (pool_ids)) AS slots
        FROM scorecards WHERE id = $1`,
       [id],
     );

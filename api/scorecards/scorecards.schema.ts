@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ErrorClass } from '../../contracts/attempt.js';
-import { Outcome } from '../../contracts/run.js';
+import { Outcome, RunState } from '../../contracts/run.js';
 import { ScorecardStatus } from '../../contracts/scorecard.js';
 import { ListQuery } from '../common/cursor.js';
 
 export const CaseQuery = ListQuery.extend({
+  state: RunState.optional().describe('Only runs in this state'),
   outcome: Outcome.optional().describe('Only runs that ended so'),
   class: ErrorClass.optional().describe('Only runs that errored, with this class'),
 });

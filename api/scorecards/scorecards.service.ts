@@ -81,10 +81,10 @@ export class ScorecardsService {
   }
 
   async cases(workspace: string, id: string, query: CaseQuery): Promise<Page<RunView>> {
-    await this.read(workspace, id);
-    const { cursor, limit, outcome, class: errorClass } = query;
+    await this.mustExist(workspace, id);
+    const { cursor, limit, state, outcome, class: errorClass } = query;
     const after = decodeCursor(z.int().min(0), cursor);
-    const rows = await this.runs.pageByScorecard(id, { outcome, errorClass, after, limit: limit + 1 });
+    const rows = await this.runs.pageByScorecard(id, { state, outcome, errorClass, after, limit: limit + 1 });
     return toPage(
       rows,
       limit,
@@ -113,10 +113,14 @@ export class ScorecardsService {
 
   /** In the database first, then in Temporal. What is finished stays finished. */
   async cancel(workspace: string, id: string): Promise<ScorecardView> {
-    await this.read(workspace, id);
+    await this.mustExist(workspace, id);
     const outcome = await this.scorecards.requestCancel(id);
     if (outcome === 'requested') this.workflows.cancelScorecard(id);
     return this.read(workspace, id);
+  }
+
+  private async mustExist(workspace: string, id: string): Promise<void> {
+    if (!(await this.scorecards.exists(workspace, id))) throw notFound('scorecard', id);
   }
 }
 

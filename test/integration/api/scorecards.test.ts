@@ -83,7 +83,7 @@ describe('the cases of a scorecard', () => {
     expect(idsOf(await api.send('GET', `/scorecards/${id}/cases${filter.replace(/[?&]$/, '')}`))).toEqual(ids);
   });
 
-  test.each(['outcome=won', 'class=bad', 'state=queued', 'cursor=WzFd'])('do not take the query %s', async (query) => {
+  test.each(['outcome=won', 'class=bad', 'state=done', 'cursor=WzFd'])('do not take the query %s', async (query) => {
     const { status, body } = await api.send('GET', `/scorecards/${await submit()}/cases?${query}`);
     expect([status, body.errors[0].path]).toEqual([400, query.split('=')[0]]);
   });
