@@ -275,45 +275,6 @@ test(
 );
 
 test(
-  'E13 a window goes on past a terminated case that cannot be cleaned up after, whose slot stays taken',
-  async () => {
-    const world = new World();
-    world.grantAt = () => true;
-    const scorecardId = 'sc_44444444444444444444444444';
-    const runId = `${scorecardId}.0`;
-    let reclaims = 0;
-    const run: OpenRun = {
-      ...{ runId, caseId: 'a case', poolId: POOL, kind: 'nomad', class: 'batch' },
-      ...{ demand: {}, infraRetries: 0, attempt: 1, isCancelRequested: false },
-    };
-    const activities: Partial<Activities> = {
-      ...world.activities,
-      listPartition: async () => packPartition(reclaims > 0 ? [] : [run], DAY_SEC),
-      dispatch: async () => {
-        await time.client.getHandle(caseWorkflowId(runId)).terminate('by a test');
-        throw new Error('nobody waits for this');
-      },
-      reclaim: async () => {
-        reclaims += 1;
-        throw new Error('the cluster does not answer');
-      },
-    };
-    const input = { workspaceId: 'default', scorecardId, index: 0, width: 20, isCapped: false, reportStep: 5 };
-    await time.serving(activities, () =>
-      time.client.execute('windowWorkflow', {
-        args: [input],
-        workflowId: `window:${scorecardId}:0`,
-        taskQueue: TASK_QUEUES.control,
-      }),
-    );
-    expect(reclaims).toBeGreaterThan(1);
-    expect(world.released).toEqual([]);
-    expect(await tookMs(`window:${scorecardId}:0`)).toBeLessThan(HOUR_SEC * 1_000);
-  },
-  MINUTE,
-);
-
-test(
   'a window settles tickets that waited too long, each with QUEUE_TIMEOUT',
   async () => {
     const world = new World();
