@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { readEnv } from '../config/env.js';
 import { JsonLog } from '../config/log.js';
 import { patiently } from '../config/patiently.js';
+import { VERSION } from '../config/version.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { createApp, refuseForeignHost } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
@@ -16,8 +17,9 @@ async function main(): Promise<void> {
   refuseForeignHost(env.EVERDICT_HOST);
   const options = { url: env.DATABASE_URL, applicationName: 'everdict-api' };
   const dataSource = await patiently('Postgres', { log }, () => createDataSource(options).initialize());
-  await migrate(dataSource);
+  await migrate(dataSource, VERSION);
   const workflows = WorkflowClient.lazy(env, log);
+  await workflows.refuseOldServer();
   const app = await createApp({ env, dataSource, workflows, log });
   await app.listen({ port: env.PORT, host: env.EVERDICT_HOST });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isLoopback } from './loopback.js';
+import { TEMPORAL_ENV } from './temporal.js';
 
 const flag = z
   .enum(['0', '1', 'true', 'false'])
@@ -22,8 +23,7 @@ const loopbackAddress = z.string().transform((text, context) => {
 
 const Env = z.object({
   DATABASE_URL: z.string().min(1, 'is not set: postgres://user:password@host:port/database'),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: z.string().default('default'),
+  ...TEMPORAL_ENV,
   PORT: port.default(8787),
   EVERDICT_HOST: z.string().default('127.0.0.1'),
   /** Where a worker serves `/metrics`; port 0 is any free one. */

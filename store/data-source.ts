@@ -11,7 +11,7 @@ import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.
 import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { IndexScorecards0000000000015 } from '../migrations/0015_index_scorecards.js';
-import { rows } from './sql.js';
+import { type Queryable, rows } from './sql.js';
 
 const MIGRATIONS = [
   CreateWorkspaces0000000000001,
@@ -27,6 +27,9 @@ const MIGRATIONS = [
   IndexLargeSets0000000000012,
   IndexScorecards0000000000015,
 ];
+
+/** Oldest major version of the server that this was tried with. */
+const OLDEST_POSTGRES = 15;
 
 /** Any number that no other program takes as an advisory lock in this database. */
 const MIGRATION_LOCK = 3_834_122_457;
@@ -54,26 +57,59 @@ export function createDataSource({ url, poolSize = 10, applicationName = 'everdi
   });
 }
 
-/** Brings the schema up to this code; processes that start together do it once. Refuses a schema newer than the code. */
-export async function migrate(dataSource: DataSource): Promise<void> {
+/**
+ * Brings the schema up to this code; processes that start together do it once. Refuses a server that is too old, and a
+ * schema newer than the code. `version` of the platform is kept with the schema, to be named in such a refusal.
+ */
+export async function migrate(dataSource: DataSource, version?: string): Promise<void> {
+  await refuseOldServer(dataSource);
   const lock = dataSource.createQueryRunner();
   try {
     await rows(lock, 'SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await refuseNewerSchema(dataSource);
+    await refuseNewerSchema(dataSource, version);
     await dataSource.runMigrations({ transaction: 'all' });
+    if (version) await keepVersion(lock, version);
     await rows(lock, 'SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
   } finally {
     await lock.release();
   }
 }
 
-async function refuseNewerSchema(dataSource: DataSource): Promise<void> {
-  const [table] = await rows<{ name: string | null }>(dataSource, `SELECT to_regclass('migrations')::text AS name`);
+async function keepVersion(db: Queryable, version: string): Promise<void> {
+  const [table] = await rows<{ by: string | null }>(db, `SELECT obj_description(to_regclass('migrations')) AS by`);
+  // A comment takes no parameters; a version holds nothing to quote.
+  if (table?.by !== version) await rows(db, `COMMENT ON TABLE migrations IS '${version}'`);
+}
+
+async function refuseOldServer(dataSource: DataSource): Promise<void> {
+  const [server] = await rows<{ major: number; version: string }>(
+    dataSource,
+    `SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('server_version') AS version`,
+  );
+  requirePostgres(server?.major ?? 0, server?.version ?? 'unknown');
+}
+
+export function requirePostgres(major: number, version: string): void {
+  if (major >= OLDEST_POSTGRES) return;
+  throw new Error(
+    `the Postgres of DATABASE_URL is version ${version}, and ${OLDEST_POSTGRES} or newer is needed: upgrade it, or set ` +
+      'DATABASE_URL to another',
+  );
+}
+
+async function refuseNewerSchema(dataSource: DataSource, version = 'an older version'): Promise<void> {
+  const [table] = await rows<{ name: string | null; migratedBy: string | null }>(
+    dataSource,
+    `SELECT to_regclass('migrations')::text AS name, obj_description(to_regclass('migrations')) AS "migratedBy"`,
+  );
   if (!table?.name) return;
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   const applied = await rows<{ name: string }>(dataSource, 'SELECT name FROM migrations ORDER BY timestamp');
-  const newer = applied.filter(({ name }) => !known.has(name));
+  const newer = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name);
   if (newer.length === 0) return;
-  const names = newer.map(({ name }) => name).join(', ');
-  throw new Error(`the database has migrations this version does not know (${names}): run a newer version of everdict`);
+  const theirs = table.migratedBy ?? 'a newer version';
+  throw new Error(
+    `the database was migrated by Everdict ${theirs} and has what this one, ${version}, does not know ` +
+      `(${newer.join(', ')}): run ${theirs} or newer; nothing was changed`,
+  );
 }

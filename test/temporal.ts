@@ -101,7 +101,7 @@ export class TestPlatform {
   static async open(settings: Record<string, string> = {}): Promise<TestPlatform> {
     installRuntime();
     const [shared, db] = await Promise.all([sharedTemporal(), createTestDatabase({ poolSize: 20 })]);
-    const connection = await connectClient(shared.address);
+    const connection = await connectClient({ address: shared.address });
     const namespace = await createNamespace(connection);
     const stateDir = await fs.mkdtemp(path.join(process.env.EVERDICT_TEST_DIR ?? '', 'state-'));
     const env = readEnv({

@@ -5,6 +5,8 @@ import { type LocalHost, readLocalHost } from '../backends/local/local.host.js';
 import { type Env, readEnv } from '../config/env.js';
 import { patiently } from '../config/patiently.js';
 import { exposition } from '../config/registry.js';
+import { type TemporalConnection, temporalConnection } from '../config/temporal.js';
+import { VERSION } from '../config/version.js';
 import { createDataSource, migrate } from '../store/data-source.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { workflowBundle } from './bundle.js';
@@ -12,7 +14,7 @@ import { compose } from './compose.js';
 import { WorkerLog } from './log.js';
 import { MetricsServer } from './metrics-server.js';
 import { FailedTasks, installRuntime, type SdkMetrics } from './sdk-metrics.js';
-import { connectClient, registerSearchAttributes } from './temporal-boot.js';
+import { connectClient, registerSearchAttributes, requireServer } from './temporal-boot.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 import { createWorkers } from './workers.js';
 
@@ -24,10 +26,11 @@ async function main(): Promise<void> {
   const env = readEnv();
   const sdk = await installRuntime({ logger: log, shutdownSignals: [] });
   const stopping = stopOnSignal();
+  const temporal = temporalConnection(env);
   const dataSource = await connectDatabase(env, stopping);
-  const connection = await connectTemporal(env, stopping);
+  const connection = await connectTemporal(temporal, env.TEMPORAL_NAMESPACE, stopping);
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
-  const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
+  const native = await NativeConnection.connect(temporal);
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
   const { activities, metrics, outbox } = compose({ env, dataSource, client, log, localHost });
   const workers = await createWorkers({
@@ -79,22 +82,27 @@ async function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSou
   const dataSource = await patiently('Postgres', { log, signal: stopping }, () =>
     createDataSource(options).initialize(),
   );
-  await migrate(dataSource);
+  await migrate(dataSource, VERSION);
   return dataSource;
 }
 
-async function connectTemporal(env: Env, stopping: AbortSignal): Promise<Connection> {
-  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = env;
-  return patiently(`Temporal at ${address}`, { log, signal: stopping }, async () => {
-    const connection = await connectClient(address);
-    try {
-      await registerSearchAttributes(connection, namespace);
-      return connection;
-    } catch (error) {
-      await connection.close();
-      throw error;
-    }
-  });
+async function connectTemporal(
+  temporal: TemporalConnection,
+  namespace: string,
+  stopping: AbortSignal,
+): Promise<Connection> {
+  const waiting = { log, signal: stopping };
+  const connection = await patiently(`Temporal at ${temporal.address}`, waiting, () => connectClient(temporal));
+  try {
+    await requireServer(connection, temporal.address);
+    await patiently(`namespace ${namespace} of Temporal`, waiting, () =>
+      registerSearchAttributes(connection, namespace),
+    );
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }
 
 /** Our own metrics and the SDK's, at one address. */

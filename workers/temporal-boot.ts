@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import { refuseOldTemporal, type TemporalConnection } from '../config/temporal.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/messages.js';
 
 /** IndexedValueType of the API. */
@@ -21,5 +22,11 @@ export async function registerSearchAttributes(connection: Connection, namespace
   }
 }
 
-export const connectClient = (address: string): Promise<Connection> =>
-  Connection.connect({ address, connectTimeout: 5_000 });
+export const connectClient = (options: TemporalConnection): Promise<Connection> =>
+  Connection.connect({ ...options, connectTimeout: 5_000 });
+
+/** A server that is too old will not get newer by waiting. */
+export async function requireServer({ workflowService }: Connection, address: string): Promise<void> {
+  const { serverVersion } = await workflowService.getSystemInfo({});
+  refuseOldTemporal(serverVersion ?? '', address);
+}

@@ -6,8 +6,10 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Env } from '../../config/env.js';
 import type { JsonLog } from '../../config/log.js';
+import { OldTemporalError, refuseOldTemporal, temporalConnection } from '../../config/temporal.js';
 import {
   admissionWorkflowId,
   type CaseInput,
@@ -27,6 +29,10 @@ import {
 const DEADLINE_MS = 2_000;
 /** Between the tries of one call. */
 const PAUSES_MS = [100, 500];
+/** TaskQueueType of the API. */
+const WORKFLOW_QUEUE = 1;
+/** A worker without work asks again at least each minute. */
+const POLLER_IS_LIVE_MS = 70_000;
 /** A second start finds the first, or that it has ended. */
 const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
 
@@ -42,12 +48,12 @@ export class WorkflowClient {
   constructor(
     private readonly client: Client,
     private readonly log: JsonLog,
-    private readonly env: Pick<Env, 'EVERDICT_WORKFLOW_TASK_SEC' | 'EVERDICT_QUEUE_DEADLINE_SEC'>,
+    private readonly env: Pick<Env, 'EVERDICT_WORKFLOW_TASK_SEC' | 'EVERDICT_QUEUE_DEADLINE_SEC' | 'TEMPORAL_ADDRESS'>,
   ) {}
 
   static lazy(env: Env, log: JsonLog): WorkflowClient {
-    const address = env.TEMPORAL_ADDRESS;
-    const connection = Connection.lazy({ address, connectTimeout: DEADLINE_MS, interceptors: [] });
+    const options = { ...temporalConnection(env), connectTimeout: DEADLINE_MS, interceptors: [] };
+    const connection = Connection.lazy(options);
     // What a closed workflow last knew is no answer.
     const workflow = { queryRejectCondition: 'NOT_OPEN' } as const;
     return new WorkflowClient(new Client({ connection, namespace: env.TEMPORAL_NAMESPACE, workflow }), log, env);
@@ -87,11 +93,37 @@ export class WorkflowClient {
     });
   }
 
-  /** Whether Temporal answers, and serves the namespace. */
+  /** Whether Temporal answers, is new enough, and serves the namespace. */
   async check(deadlineMs: number): Promise<void> {
     const { namespace } = this.client.options;
+    const { workflowService } = this.client.connection;
     await this.client.connection.withDeadline(Date.now() + deadlineMs, async () => {
-      await this.client.connection.workflowService.describeNamespace({ namespace });
+      await workflowService.describeNamespace({ namespace });
+      const { serverVersion } = await workflowService.getSystemInfo({});
+      refuseOldTemporal(serverVersion ?? '', this.env.TEMPORAL_ADDRESS);
+    });
+  }
+
+  /** Fails if the server is too old. One that does not answer now may be started later. */
+  async refuseOldServer(): Promise<void> {
+    try {
+      await this.check(DEADLINE_MS);
+    } catch (error) {
+      if (error instanceof OldTemporalError) throw error;
+    }
+  }
+
+  /** Whether any worker asks for work of a queue. */
+  async isServed(taskQueue: string, deadlineMs: number): Promise<boolean> {
+    const { namespace } = this.client.options;
+    const { workflowService } = this.client.connection;
+    return this.client.connection.withDeadline(Date.now() + deadlineMs, async () => {
+      const { pollers } = await workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: WORKFLOW_QUEUE,
+      });
+      return (pollers ?? []).some(({ lastAccessTime }) => Date.now() - tsToMs(lastAccessTime) < POLLER_IS_LIVE_MS);
     });
   }
 

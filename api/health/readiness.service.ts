@@ -1,15 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
+import { TASK_QUEUES } from '../../workflows/messages.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 
 const CHECK_MS = 2_000;
 
 export const Readiness = z.strictObject({
   /** `ok`, or what is wrong. */
-  checks: z.array(z.strictObject({ name: z.enum(['postgres', 'migrations', 'temporal']), status: z.string() })),
+  checks: z.array(
+    z.strictObject({ name: z.enum(['postgres', 'migrations', 'temporal', 'workers']), status: z.string() }),
+  ),
 });
 export type Readiness = z.infer<typeof Readiness>;
+
+/** Queues without which no scorecard gets on, whatever its runtime. */
+const SERVED = [TASK_QUEUES.control, TASK_QUEUES.cases];
 
 type Check = Readiness['checks'][number];
 
@@ -29,8 +35,15 @@ export class ReadinessService {
         if (await this.dataSource.showMigrations()) throw new Error('some are pending: restart the API to run them');
       }),
       check('temporal', () => this.workflows.check(CHECK_MS)),
+      check('workers', () => this.requireWorkers()),
     ]);
     return { checks };
+  }
+
+  private async requireWorkers(): Promise<void> {
+    const served = await Promise.all(SERVED.map((queue) => this.workflows.isServed(queue, CHECK_MS)));
+    const idle = SERVED.filter((_queue, index) => !served[index]);
+    if (idle.length > 0) throw new Error(`none serves ${idle.join(', ')}: what is submitted waits for one`);
   }
 }
 
