@@ -116,4 +116,6 @@ const handedOver = (): ApplicationFailure =>
     type: 'HandedOver',
     message: 'this worker stops: another goes on with the attempt',
     category: ApplicationFailureCategory.BENIGN,
+    // A job that was handed over before does not wait longer for its next worker.
+    nextRetryDelay: '100 milliseconds',
   });

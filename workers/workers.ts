@@ -26,7 +26,7 @@ export function createWorkers({ queues, activities, metrics, workflowBundle, ...
         maxHeartbeatThrottleInterval: '2 seconds',
         defaultHeartbeatThrottleInterval: '2 seconds',
         shutdownGraceTime: '3 seconds',
-        shutdownForceTime: '20 seconds',
+        shutdownForceTime: '12 seconds',
         interceptors: {
           activity: [() => ({ inbound: new ActivityTimer(metrics) }), () => ({ inbound: new FailureInterceptor() })],
         },
