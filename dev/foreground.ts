@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { linesOf, unfinishedOf } from './census.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
@@ -29,7 +30,7 @@ export async function runForeground({ dataDir, apiPort, uiPort, say }: Foregroun
       say,
       signal: interrupt.signal,
     });
-    say(welcome(stack));
+    say(welcome(stack, dataDir));
     const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
     if (!failure) return true;
     say(`error: ${failure.message}`);
@@ -51,10 +52,13 @@ const FIRST_STEPS = [
   '  npx everdict harness add examples/harnesses/solver.json',
   '  npx everdict scorecard run --dataset shell-tasks --harness solver --runtime desk',
 ];
-const DAILY_STEPS = ['  npx everdict scorecard list', '  npx everdict dev status'];
+const dailySteps = (dir: string): string[] => [
+  '  npx everdict scorecard list',
+  `  npx everdict dev status${dir === path.resolve('.everdict') ? '' : ` --dir ${dir}`}`,
+];
 
 /** What goes on by itself, where things are, and what to type next. */
-function welcome({ apiUrl, addresses, found }: Stack): string {
+function welcome({ apiUrl, addresses, found }: Stack, dataDir: string): string {
   const isElsewhere = !apiUrl.endsWith(`:${API_PORT}`);
   const unfinished = found && unfinishedOf(found);
   const lines = [
@@ -66,7 +70,7 @@ function welcome({ apiUrl, addresses, found }: Stack): string {
     '',
     'in another terminal:',
     ...(isElsewhere ? [`  export EVERDICT_URL=${apiUrl}`] : []),
-    ...(found && found.scorecards > 0 ? DAILY_STEPS : FIRST_STEPS),
+    ...(found && found.scorecards > 0 ? dailySteps(dataDir) : FIRST_STEPS),
     '',
     'Ctrl-C stops everything.',
   ];

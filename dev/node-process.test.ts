@@ -33,6 +33,18 @@ test('one that ends while it starts is told with the end of its log, not of an e
   );
 });
 
+test('one that logs why it fails is told with its reason', async () => {
+  const line = {
+    level: 'error',
+    message: 'api failed',
+    error: { name: 'Error', message: 'the "port"\nis taken', stack: 'at …' },
+  };
+  const program = aProgram('failing', `console.log(${JSON.stringify(JSON.stringify(line))}); process.exit(1);`);
+  await expect(startNodeProcess(program, never)).rejects.toThrow(
+    `failing ended while it started: the "port"\nis taken\nMore is in ${program.logFile}`,
+  );
+});
+
 test('one that is not ready in time is stopped', async () => {
   const program = aProgram('slow', 'console.log(process.pid); setInterval(() => {}, 1000);', 700);
   await expect(startNodeProcess(program, never)).rejects.toThrow('slow is not ready after 0.7 s');

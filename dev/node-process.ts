@@ -49,6 +49,10 @@ async function waitUntilReady(spec: NodeProcessSpec, target: ProcessId, from: nu
   }
 }
 
+/** With the reason that our programs log last when they fail, else with the end of what was printed. */
 function failure({ name, logFile }: NodeProcessSpec, what: string, from: number): Error {
-  return new Error(`${name} ${what}; the end of ${logFile}:\n${tailOf(logFile, from)}`);
+  const tail = tailOf(logFile, from);
+  const reason = /"error":\{"name":"[^"]*","message":("(?:[^"\\]|\\.)*")/.exec(tail.split('\n').at(-1) ?? '')?.[1];
+  if (reason) return new Error(`${name} ${what}: ${JSON.parse(reason)}\nMore is in ${logFile}`);
+  return new Error(`${name} ${what}; the end of ${logFile}:\n${tail}`);
 }

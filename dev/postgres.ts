@@ -69,11 +69,17 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 /** How to connect to the server of a data directory. */
-export async function embeddedUrl(dataDir: string, port: number): Promise<string> {
-  const password = await fs.readFile(path.join(dataDir, PASSWORD_FILE), 'utf8').catch(() => {
-    throw new Error(damaged(dataDir, `${PASSWORD_FILE} is missing`));
-  });
-  return `postgres://postgres:${password.trim()}@${HOST}:${port}/postgres`;
+export const embeddedUrl = async (dataDir: string, port: number): Promise<string> =>
+  urlOf(await passwordOf(dataDir), port);
+
+const urlOf = (password: string, port: number): string => `postgres://postgres:${password}@${HOST}:${port}/postgres`;
+
+async function passwordOf(dataDir: string): Promise<string> {
+  try {
+    return (await fs.readFile(path.join(dataDir, PASSWORD_FILE), 'utf8')).trim();
+  } catch (cause) {
+    throw new Error(damaged(dataDir, `${PASSWORD_FILE} is missing`), { cause });
+  }
 }
 
 type StartOptions = PostgresOptions & { dataDir: string; isDurable: boolean };
@@ -91,9 +97,10 @@ async function start(options: StartOptions): Promise<PostgresServer> {
   };
   await initialise(cluster);
   await refuseSecondServer(cluster);
+  const password = await passwordOf(cluster.dataDir);
   const { server, port } = await launch(cluster, options.port);
   return {
-    url: await embeddedUrl(cluster.dataDir, port),
+    url: urlOf(password, port),
     port,
     pid: server.pid,
     // SIGINT: clients are cut off and what is committed is safe. SIGTERM would wait for them.

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
 import { childEnv, givenTemporal } from '../config/cli-env.js';
+import { readTemporalEnv, refuseOldTemporal, temporalConnection } from '../config/temporal.js';
 import type { DataPaths } from './data-dir.js';
 import { logOf } from './log-file.js';
 import { startNodeProcess } from './node-process.js';
@@ -13,6 +15,7 @@ import { startTemporal } from './temporal-server.js';
 
 const HOST = '127.0.0.1';
 const READY_WITHIN_MS = 60_000;
+const GIVEN_WITHIN_MS = 10_000;
 /** Where the built programs are, as seen from the launcher's source and from its built form. */
 const DIST = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../dist/' : '../', import.meta.url));
 
@@ -58,6 +61,7 @@ export async function startDatabase({ paths, ports, addresses }: PartContext): P
 export async function startTemporalServer({ paths, ports, addresses, say }: PartContext): Promise<Running> {
   const given = givenTemporal();
   if (given) {
+    await requireGivenServer();
     addresses.temporalAddress = given;
     return { stop: async () => {}, detail: `${given}, from TEMPORAL_ADDRESS` };
   }
@@ -82,6 +86,23 @@ export async function startTemporalServer({ paths, ports, addresses, say }: Part
   ports.temporal = portOf(server.address);
   ports.temporalUi = portOf(server.uiUrl);
   return { pid: server.pid, stop: () => server.stop(), detail: server.uiUrl ?? server.address };
+}
+
+/** One that is away or too old is told now, not by whoever would wait for it. */
+async function requireGivenServer(): Promise<void> {
+  const options = temporalConnection(readTemporalEnv());
+  const connection = await Connection.connect({ ...options, connectTimeout: GIVEN_WITHIN_MS }).catch(
+    (cause: unknown) => {
+      const message = `no Temporal server answers at ${options.address}, which TEMPORAL_ADDRESS names`;
+      throw new Error(`${message}: start it, or unset TEMPORAL_ADDRESS for one of our own`, { cause });
+    },
+  );
+  try {
+    const { serverVersion } = await connection.workflowService.getSystemInfo({});
+    refuseOldTemporal(serverVersion ?? '', options.address);
+  } finally {
+    await connection.close();
+  }
 }
 
 export async function startApi(context: PartContext): Promise<Running> {

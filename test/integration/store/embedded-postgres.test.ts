@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, startPostgres } from '../../../dev/postgres.js';
@@ -72,6 +73,51 @@ describe('embedded Postgres', () => {
 
   test('refuses a directory that holds something else', async () => {
     await expect(startPostgres({ dataDir: dir })).rejects.toThrow('holds no Postgres data');
+  });
+
+  /** A copy of data whose server was killed, damaged in one place, and what a start says of it. */
+  async function startDamaged(name: string, damage: (dataDir: string) => void): Promise<string> {
+    const dataDir = path.join(dir, name);
+    await killed(server);
+    cpSync(path.join(dir, 'postgres'), dataDir, { recursive: true, preserveTimestamps: true });
+    execFileSync('chown', ['-R', '--reference', path.join(dir, 'postgres'), dataDir]);
+    rmSync(path.join(dataDir, 'postmaster.pid'));
+    damage(dataDir);
+    await restart();
+    return startPostgres({ dataDir }).then(
+      () => 'started',
+      (error: unknown) => String(error),
+    );
+  }
+
+  test.each<[string, (dataDir: string) => void, RegExp]>([
+    ['no PG_VERSION', (data) => rmSync(path.join(data, 'PG_VERSION')), /is damaged: PG_VERSION is missing/],
+    [
+      'an empty PG_VERSION',
+      (data) => truncateSync(path.join(data, 'PG_VERSION')),
+      /is damaged: PG_VERSION makes no sense/,
+    ],
+    [
+      'a write-ahead log of zeros',
+      (data) => {
+        const wal = path.join(data, 'pg_wal');
+        const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name);
+        for (const name of readdirSync(wal).filter(isSegment))
+          writeFileSync(path.join(wal, name), Buffer.alloc(16 << 20));
+      },
+      /checkpoint record.*is damaged: see above/s,
+    ],
+    ['a cut control file', (data) => truncateSync(path.join(data, 'global/pg_control'), 100), /is damaged: see above/],
+    ['no password file', (data) => rmSync(path.join(data, 'everdict.password')), /everdict\.password is missing/],
+  ])('data with %s is named, with the way out', async (what, damage, told) => {
+    const said = await startDamaged(what.replaceAll(' ', '-'), damage);
+    expect(said).toMatch(told);
+    expect(said).toContain('`npx everdict dev reset --keep` moves all data aside. Nothing was changed.');
+  });
+
+  test('data of another major version is refused with both numbers', async () => {
+    const said = await startDamaged('old', (data) => writeFileSync(path.join(data, 'PG_VERSION'), '17\n'));
+    expect(said).toContain('holds data of Postgres 17, and this is 18, which cannot read it');
   });
 
   test('names a port that is taken', async () => {
