@@ -16,7 +16,7 @@ import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
-import { LogKeeper } from './log-keeper.js';
+import { keptBytes, LogKeeper } from './log-keeper.js';
 
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
@@ -144,7 +144,7 @@ export class AttemptRunner {
   private async follow(
     attempt: Attempt,
     { runtime, case: evalCase, harness }: RunJob,
-    watch: Omit<Watch, 'limitMs'>,
+    watch: Pick<Watch, 'from' | 'signal'>,
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
@@ -153,7 +153,8 @@ export class AttemptRunner {
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
     const backend = backends.forRuntime(runtime);
     try {
-      for await (const event of backend.watch(refOf(attempt), { ...watch, limitMs: limit.ms })) {
+      const watched = { ...watch, keep: keptBytes(logBytes), limitMs: limit.ms };
+      for await (const event of backend.watch(refOf(attempt), watched)) {
         progress.reachedAt = progress.now();
         if (event.kind === 'log') {
           progress[event.stream] = event.at + event.bytes.length;

@@ -1,4 +1,4 @@
-import type { LogStream } from '../backends/backend.js';
+import type { KeptBytes, LogStream } from '../backends/backend.js';
 import type { LogChunk, LogStore } from '../store/log.store.js';
 import { TailRing } from './tail-ring.js';
 
@@ -9,6 +9,12 @@ const COLLECT_MS = 500;
 const HEAD_SHARE = 0.8;
 /** Most of one row. */
 const TAIL_CHUNK_BYTES = 512 * 1_024;
+
+/** What is kept of a stream of which at most so much is. */
+export function keptBytes(limitBytes: number): KeptBytes {
+  const head = Math.floor(limitBytes * HEAD_SHARE);
+  return { head, tail: limitBytes - head };
+}
 
 interface Target {
   logs: Pick<LogStore, 'append'>;
@@ -28,12 +34,8 @@ export class LogKeeper {
   private writing: Promise<void> = Promise.resolve();
 
   constructor(private readonly target: Target) {
-    const headBytes = Math.floor(target.limitBytes * HEAD_SHARE);
-    const tailBytes = target.limitBytes - headBytes;
-    this.streams = {
-      stdout: new StreamKeeper('stdout', headBytes, tailBytes),
-      stderr: new StreamKeeper('stderr', headBytes, tailBytes),
-    };
+    const keep = keptBytes(target.limitBytes);
+    this.streams = { stdout: new StreamKeeper('stdout', keep), stderr: new StreamKeeper('stderr', keep) };
   }
 
   /** Copies the bytes. Waits for the store when a chunk is full, which slows the reader down to its pace. */
@@ -81,12 +83,11 @@ class StreamKeeper {
 
   constructor(
     private readonly stream: LogStream,
-    private readonly headBytes: number,
-    private readonly tailBytes: number,
+    private readonly keep: KeptBytes,
   ) {}
 
   take(at: number, bytes: Uint8Array): void {
-    const room = Math.max(0, this.headBytes - at);
+    const room = Math.max(0, this.keep.head - at);
     if (room > 0) {
       const head = Buffer.from(bytes.subarray(0, room));
       if (this.pendingBytes === 0) this.pendingAt = at;
@@ -94,7 +95,7 @@ class StreamKeeper {
       this.pendingBytes += head.length;
     }
     if (bytes.length > room) {
-      this.tail ??= new TailRing(this.tailBytes);
+      this.tail ??= new TailRing(this.keep.tail);
       this.tail.push(at + room, bytes.subarray(room));
     }
   }

@@ -45,9 +45,17 @@ export type AllocationEvent =
 export interface Watch {
   /** Where following goes on: offsets up to which the output is already kept. */
   from: Record<LogStream, number>;
+  /** What is kept of a stream that is longer: what lies between may be left out. Absent: all of it matters. */
+  keep?: KeptBytes;
   signal: AbortSignal;
   /** After its start a job may go on for so long without a record, by a clock that nobody can set. */
   limitMs: number;
+}
+
+/** Bytes of a stream's beginning, and of its end. */
+export interface KeptBytes {
+  head: number;
+  tail: number;
 }
 
 /** Code that speaks to one cluster kind. Every verb can be repeated. */

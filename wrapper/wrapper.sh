@@ -20,6 +20,7 @@ trap '' TERM INT QUIT HUP # inherited by the helpers, so that they survive the a
 payload=$1 state=$2 work_dir='' task_in_env=0 needs_git=0 setup_count=0 grader_count=0
 setup_sec=600 timeout_sec=1800 grader_sec=300 grace_sec=2 linger_sec=0
 answer_limit=262144 usage_limit=16384 grader_output_limit=4096
+output_blocks=4194304 # of 512 bytes: 2 GB of each stream, where that goes to a file
 # shellcheck source=/dev/null
 . "$payload/settings"
 work=$state/work${work_dir:+/$work_dir}
@@ -177,11 +178,18 @@ run_captured() {
   mkfifo "$state/$1.out" "$state/$1.tee" "$state/$1.timer" && capture "$@" 8<>"$state/$1.hex"
 }
 
-# tee survives its reader, so the output may be of any size. Opening a pipe waits for its other end: when the script
-# starts, all of them are open, and may be deleted.
+# Turns a subshell into a tee that goes on reading whatever becomes of its outputs, so the script may print any amount. A
+# file takes no more than our limit; /dev/null takes everything.
+pass_on() {
+  trap '' PIPE XFSZ
+  ulimit -f "$output_blocks"
+  exec tee /dev/null "$@"
+} 2>/dev/null
+
+# Opening a pipe waits for its other end: when the script starts, all of them are open, and may be deleted.
 capture() {
   od -An -v -tx1 -N $(($3 + 1)) <"$state/$1.tee" >&8 2>/dev/null & od=$!
-  (trap '' PIPE && exec tee /proc/self/fd/7 7>"$state/$1.tee" <"$state/$1.out" 2>/dev/null) & tee=$!
+  (pass_on /proc/self/fd/7 7>"$state/$1.tee" <"$state/$1.out") & tee=$!
   helpers="$tee $od"
   start_timer "$2" "$state/$1.timer"
   run_script "$1" "$state/$1.out"
@@ -244,11 +252,10 @@ claim() {
   printf '%s %s\n' $$ "$started" >"$state/pid"
 }
 
-# A job that opens /dev/stderr would cut a plain file short, so its stderr is a pipe there too. tee goes on where the file
-# cannot grow.
+# A job that opens /dev/stderr would cut a plain file short, so its stderr is a pipe there too.
 relay_stderr() {
   [ -f "/proc/$$/fd/2" ] && mkfifo "$state/stderr" || return 0
-  tee /dev/null <"$state/stderr" >&2 2>/dev/null &
+  (exec >&2 && pass_on <"$state/stderr") &
   relay=$!
   exec 2>"$state/stderr"
 }
@@ -288,6 +295,12 @@ run_setup() {
   setup_ms=$ms
 }
 
+# Says so at the end of a stdout that was too long for its file.
+note_cut() {
+  [ -f "/proc/$$/fd/1" ] || return 0
+  [ "$(($(wc -c <"/proc/$$/fd/1")))" -lt $((output_blocks * 512)) ] || printf '\n[the rest of stdout cut]\n'
+}
+
 run_command() {
   if ! run_captured command "$timeout_sec" "$answer_limit"; then
     setup_failed="0 $code"
@@ -296,7 +309,7 @@ run_command() {
   status=$code command_ms=$ms leftovers=$killed
   [ "$fired" = 0 ] || timer='command'
   answer=$hex answer_bytes=$bytes answer_cut=$cut
-  [ "$cut" = 0 ] || answer_bytes=-
+  if [ "$cut" = 1 ]; then answer_bytes=- && note_cut; fi
   if [ -f "$state/answer" ] && [ -r "$state/answer" ]; then
     read_file "$state/answer" "$answer_limit"
     answer=$hex answer_from=file answer_bytes=$(($(wc -c <"$state/answer"))) answer_cut=$cut

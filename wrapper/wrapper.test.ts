@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RecordScanner } from '../policy/record-scanner.js';
 import { Attempt, discardAttempts, runAttempt } from './attempts.js';
 import { findProgram, inEveryShell, MISSING_SHELLS, removeShells } from './shells.js';
 
@@ -41,6 +42,23 @@ describe('the command', () => {
     await attempt.run();
 
     expect(readFileSync(join(attempt.dir, 'stderr.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+  });
+
+  inEveryShell('may print more than its files take, which are cut there, and goes on', async (shell) => {
+    const command = `${zeros(300_000)}; ${zeros(300_000)} >&2; exit 3`;
+    const launcher = [join(shell.path, 'sh'), '-c', 'exec "$@" >>stdout.txt 2>>stderr.txt', 'launcher'];
+    const attempt = new Attempt(shell, { command, launcher });
+    appendFileSync(join(attempt.payload, 'settings'), 'output_blocks=200\n');
+    const { code } = await attempt.run();
+    const scanner = new RecordScanner(attempt.nonce);
+    const { plain, record } = scanner.push(readFileSync(join(attempt.dir, 'stdout.txt')));
+
+    expect(code).toBe(3);
+    expect(record).toMatchObject({ status: 3, answerCut: true });
+    expect(text(record?.answer)).toBe('0'.repeat(LIMIT));
+    const kept = Buffer.concat(plain.map(({ bytes }) => bytes)).toString();
+    expect(kept).toBe(`${'0'.repeat(102_400)}\n[the rest of stdout cut]\n`);
+    expect(statSync(join(attempt.dir, 'stderr.txt')).size).toBe(102_400);
   });
 
   inEveryShell('reaches the agent byte for byte', async (shell) => {

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { PlatformError } from '../../contracts/errors.js';
 import { isAllocationOf } from '../../policy/naming.js';
 import type { Allocation } from '../../policy/sweep.js';
 import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../backend.js';
 import { reasonOf } from './local.errors.js';
 import { followJob } from './local.follow.js';
+import { holeOrder } from './local.holes.js';
 import type { LocalHost } from './local.host.js';
-import { launcherFiles } from './local.launcher.js';
+import { LAUNCHER, launcherFiles } from './local.launcher.js';
 import { WrapperLife } from './local.life.js';
 import { ProcessTable } from './local.process.js';
 import { type HostEnvironment, wrapperOrder } from './local.spawn.js';
 import { type StartedWrapper, WrapperStarter } from './local.starter.js';
 import { createJobDir, emptyTrash, isOfEarlierBoot, jobPaths, listJobDirs, removeJobDir } from './local.state.js';
 import { killJob } from './local.stop.js';
+import { ReadingTurns } from './local.turns.js';
 
 export interface LocalOptions {
   /** The operator allows workspaces to run processes on this machine. */
@@ -32,6 +35,7 @@ export class LocalBackend implements Backend {
   readonly kind = 'local';
   private readonly processes = new ProcessTable();
   private readonly started = new Map<string, StartedWrapper>();
+  private readonly turns = new ReadingTurns();
 
   constructor(private readonly options: LocalOptions) {
     void emptyTrash(options.stateDir, Date.now());
@@ -62,11 +66,18 @@ export class LocalBackend implements Backend {
   }
 
   watch({ name, nonce }: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent> {
-    const { stateDir, host } = this.options;
-    const { processes } = this;
+    const { stateDir, host, environment } = this.options;
+    const { processes, turns } = this;
     const paths = jobPaths(stateDir, name);
+    const giveBack = (file: string, { from, to }: { from: number; to: number }): void => {
+      // Only spares disk: that it failed changes nothing.
+      STARTER.start(holeOrder(file, from, to, environment.path)).catch(() => undefined);
+    };
     const life = new WrapperLife({ name, paths, bootId: host.bootId, processes, started: this.started.get(name) });
-    return followJob({ paths, nonce, life, ...watch });
+    // A program prints its record wherever it likes, a wrapper last of all.
+    const isProgram = existsSync(join(paths.payload, LAUNCHER));
+    const keep = watch.keep && (isProgram ? { ...watch.keep, tail: Number.POSITIVE_INFINITY } : watch.keep);
+    return followJob({ paths, nonce, life, turns, giveBack, ...watch, keep });
   }
 
   async stop({ name }: AllocationRef): Promise<void> {

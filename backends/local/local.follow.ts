@@ -1,10 +1,12 @@
-import { RecordScanner } from '../../policy/record-scanner.js';
+import type { PlainBytes } from '../../policy/record-scanner.js';
 import type { AllocationEvent, Watch } from '../backend.js';
 import { hasCode } from './local.errors.js';
 import type { WrapperLife } from './local.life.js';
 import { pause } from './local.pause.js';
+import { ScannedTail } from './local.scan.js';
 import type { JobPaths } from './local.state.js';
 import { FileTail } from './local.tail.js';
+import type { ReadingTurns } from './local.turns.js';
 
 const SHORTEST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 100;
@@ -18,16 +20,20 @@ interface Follow extends Watch {
   paths: JobPaths;
   nonce: string;
   life: WrapperLife;
+  /** Shared by all jobs of this process. */
+  turns: ReadingTurns;
+  /** Told of a part of a file that nobody needs any more. */
+  giveBack(file: string, part: { from: number; to: number }): void;
 }
 
 /** Follows a job's output until its record or its end. */
 export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent> {
-  const { paths, from } = follow;
+  const { paths, from, keep } = follow;
   const tails: FileTail[] = [];
   try {
-    const stdout = new FileTail(paths.stdout, from.stdout);
+    const stdout = new FileTail(paths.stdout, from.stdout, keep);
     tails.push(stdout);
-    const stderr = new FileTail(paths.stderr, from.stderr);
+    const stderr = new FileTail(paths.stderr, from.stderr, keep);
     tails.push(stderr);
     yield* followStreams(follow, stdout, stderr);
   } catch (error) {
@@ -42,16 +48,16 @@ export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent
 /** The end is looked for between two reads that find nothing, so what was written before it is never missed. */
 async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail): AsyncGenerator<AllocationEvent> {
   const { nonce, life, from, signal, limitMs } = follow;
-  const scanner = new RecordScanner(nonce, from.stdout);
+  const scanned = new ScannedTail(stdout, nonce, from.stdout);
   let hasEnded = false;
   let overdueFrom: number | undefined;
   for (let pauseMs = SHORTEST_PAUSE_MS; !signal.aborted; ) {
-    const out = await stdout.next();
-    const { plain, record } = out ? scanner.push(out.bytes) : { plain: [], record: undefined };
-    for (const { at, bytes } of plain) yield { kind: 'log', stream: 'stdout', at, bytes };
-    if (record) {
+    const begunAt = performance.now();
+    const out = await scanned.next();
+    if (out) yield* logged(out.plain);
+    if (out?.record) {
       yield* drain(stderr);
-      yield { kind: 'record', record };
+      yield { kind: 'record', record: out.record };
       return;
     }
     const err = await stderr.next();
@@ -66,13 +72,16 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
 
     if (out || err) {
       pauseMs = SHORTEST_PAUSE_MS;
-      if (Math.max(stdout.seen, stderr.seen) < MOST_OUTPUT_BYTES) continue;
+      if (Math.max(stdout.seen, stderr.seen) < MOST_OUTPUT_BYTES) {
+        if (stdout.isPastHead || stderr.isPastHead) await makeWay(follow, stdout, stderr, begunAt);
+        continue;
+      }
       yield { kind: 'failed', failure: { code: 'ABORTED', message: TOO_MUCH } };
       return;
     }
     if (hasEnded) {
-      for (const { at, bytes } of scanner.end()) yield { kind: 'log', stream: 'stdout', at, bytes };
-      yield life.end(scanner.fault);
+      yield* logged(scanned.end());
+      yield life.end(scanned.fault);
       return;
     }
     hasEnded = !(await life.isRunning());
@@ -80,6 +89,22 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     else await pause(pauseMs, signal);
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * PAUSE_GROWTH);
   }
+}
+
+function* logged(plain: readonly PlainBytes[]): Generator<AllocationEvent> {
+  for (const { at, bytes } of plain) yield { kind: 'log', stream: 'stdout', at, bytes };
+}
+
+/** A job that prints more than is kept of it leaves time, and disk, to the others. */
+async function makeWay(
+  { paths, turns, giveBack, signal }: Follow,
+  stdout: FileTail,
+  stderr: FileTail,
+  begunAt: number,
+): Promise<void> {
+  const holes = { [paths.stdout]: stdout.takeHole(), [paths.stderr]: stderr.takeHole() };
+  for (const [file, hole] of Object.entries(holes)) if (hole) giveBack(file, hole);
+  await turns.rest(begunAt, signal);
 }
 
 /** What is there now; a job that goes on printing does not hold its own record up. */
