@@ -25,7 +25,11 @@ export interface TemporalCli {
   program: string;
   /** Of the server in it, such as `1.32.0`; empty if it does not say. */
   serverVersion: string;
+  /** Whether its UI can be kept from asking the outside for news. */
+  canSkipNews: boolean;
 }
+
+export const SKIP_NEWS = '--ui-disable-news-fetch';
 
 /** The `temporal` program, from the first place that has one that works. The error lists every place that was tried. */
 export async function findTemporalCli(say: (line: string) => void = () => {}): Promise<TemporalCli> {
@@ -47,8 +51,10 @@ export async function findTemporalCli(say: (line: string) => void = () => {}): P
       const program = await find();
       if (program) {
         const version = await runCommand(program, ['--version']);
+        const help = await runCommand(program, ['server', 'start-dev', '--help']);
         say(`temporal from ${name}`);
-        return { program, serverVersion: /Server (\d[\w.-]*)/.exec(version)?.[1] ?? '' };
+        const serverVersion = /Server (\d[\w.-]*)/.exec(version)?.[1] ?? '';
+        return { program, serverVersion, canSkipNews: help.includes(SKIP_NEWS) };
       }
       tried.push(`${name}: not there`);
     } catch (error) {

@@ -10,7 +10,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { openLog, tailOf } from './log-file.js';
 import { choosePorts } from './ports.js';
 import { endProcess, identify } from './process-id.js';
-import { findTemporalCli, type TemporalCli } from './temporal-binary.js';
+import { findTemporalCli, SKIP_NEWS, type TemporalCli } from './temporal-binary.js';
 
 const HOST = '127.0.0.1';
 const NAMESPACE = 'default';
@@ -44,13 +44,16 @@ export interface TemporalServer {
 
 /** Starts the Temporal dev server on loopback, ready to answer. */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
-  const { program } = options.cli ?? (await findTemporalCli(options.say));
+  const cli = options.cli ?? (await findTemporalCli(options.say));
   const { port, uiPort } = await choosePorts({ port: options.port ?? 0, uiPort: options.uiPort ?? 0 });
   const temporary = path.join(os.tmpdir(), `everdict-temporal-${randomBytes(6).toString('hex')}.log`);
   const logFile = options.logFile ?? (options.dbFile ? `${options.dbFile}.log` : temporary);
   const { fd: log, from } = openLog(logFile);
   // A session of its own: Ctrl-C in the terminal must not end it before those who use it.
-  const child = spawn(program, flags(options, port, uiPort), { detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(cli.program, flags({ ...options, cli }, port, uiPort), {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject);
     child.once('exit', (status, signal) => reject(new Error(`it ended with ${signal ?? `status ${status}`}`)));
@@ -75,8 +78,12 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   return { address, pid: server.pid, stop, ...(options.headless ? {} : { uiUrl: `http://${HOST}:${uiPort}` }) };
 }
 
-function flags({ dbFile, headless }: TemporalOptions, port: number, uiPort: number): string[] {
-  const ui = headless ? ['--headless'] : ['--ui-port', String(uiPort), '--ui-disable-news-fetch'];
+function flags(
+  { cli, dbFile, headless }: TemporalOptions & { cli: TemporalCli },
+  port: number,
+  uiPort: number,
+): string[] {
+  const ui = headless ? ['--headless'] : ['--ui-port', String(uiPort), ...(cli.canSkipNews ? [SKIP_NEWS] : [])];
   // WAL with synchronous=1 loses nothing when the server is killed.
   const pragmas = ['journal_mode=wal', 'synchronous=1'].flatMap((pragma) => ['--sqlite-pragma', pragma]);
   const attributes = SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `Everdict${name}=Keyword`]);
