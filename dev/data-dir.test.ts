@@ -1,9 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { VERSION } from '../config/version.js';
-import { furnish, openDataDir, readMarker, requireUsable, writeMarker } from './data-dir.js';
+import { findDataDir, furnish, openDataDir, readMarker, requireUsable, writeMarker } from './data-dir.js';
 
 const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'everdict-data-')));
 const mounts: string[] = [];
@@ -39,6 +48,15 @@ test('one that holds only what we make becomes ours, as after a move or with a d
   mkdirSync(path.join(dir, 'state'));
   furnish(openDataDir(dir));
   expect(readdirSync(dir).sort()).toEqual(['everdict.json', 'logs', 'state']);
+});
+
+test('a data directory is known by its own name, also through a link', () => {
+  const paths = openDataDir(aDir('linked'));
+  expect(findDataDir(paths.dir)).toBeUndefined();
+  furnish(paths);
+  symlinkSync(paths.dir, path.join(root, 'link'));
+  expect(findDataDir(path.join(root, 'link'))).toEqual(paths);
+  expect(findDataDir(path.join(root, 'nowhere'))).toBeUndefined();
 });
 
 test('a file in place of the directory is named', () => {

@@ -106,7 +106,11 @@ export function writeMarker(paths: DataPaths, change: Partial<Marker>): void {
 }
 
 /** Whether a platform was ever started in a directory. */
-export const isDataDir = (dir: string): boolean => existsSync(dataPaths(dir).marker);
+const isDataDir = (dir: string): boolean => existsSync(dataPaths(dir).marker);
+
+/** A data directory as its launcher calls it, however it is named here; nothing if it is none. */
+export const findDataDir = (dir: string): DataPaths | undefined =>
+  isDataDir(dir) ? dataPaths(realpathSync(dir)) : undefined;
 
 function makeDir(wanted: string): string {
   try {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync } 
 import path from 'node:path';
 import type { Census } from '../store/census.js';
 import { censusOf, counted, unfinishedOf } from './census.js';
-import { type DataPaths, dataPaths, isDataDir, OURS } from './data-dir.js';
+import { type DataPaths, findDataDir, OURS } from './data-dir.js';
 import { isOccupied } from './data-dir-lock.js';
 import { usedMb } from './disk.js';
 import { endLocalJobs } from './local-jobs.js';
@@ -23,9 +23,11 @@ export interface ResetOptions {
 /** Empties a data directory. Returns whether it did; whatever else is in the directory stays. */
 export async function resetPlatform(options: ResetOptions): Promise<boolean> {
   const { dir, isStopping, isKept, say } = options;
-  const paths = dataPaths(dir);
-  if (!existsSync(dir)) throw new Error(`there is no ${dir}: nothing to reset`);
-  if (!isDataDir(dir)) throw new Error(`${dir} is no data directory of Everdict: nothing was changed`);
+  const paths = findDataDir(dir);
+  if (!paths) {
+    const what = existsSync(dir) ? `${dir} is no data directory of Everdict` : `there is no ${dir}`;
+    throw new Error(`${what}: nothing was changed`);
+  }
   if (isOccupied(paths)) {
     if (!isStopping) {
       throw new Error(`a platform runs in ${dir}: stop it first with \`npx everdict dev stop\`, or add --stop`);
@@ -35,7 +37,7 @@ export async function resetPlatform(options: ResetOptions): Promise<boolean> {
   const stake = `${dir}: ${usedMb(dir)} MB, ${await contentOf(paths)}`;
   if (!(await options.confirm(stake))) return false;
   await endLocalJobs(paths.state);
-  if (isKept) say(`moved to ${moveAside(dir)}; moving it back brings everything back`);
+  if (isKept) say(`moved to ${moveAside(paths.dir)}; moving it back brings everything back`);
   else say(emptied(paths));
   return true;
 }

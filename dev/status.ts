@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VERSION } from '../config/version.js';
 import type { Census } from '../store/census.js';
 import { censusOf, counted, linesOf, unfinishedOf } from './census.js';
-import { type DataPaths, dataPaths, isDataDir, readMarker } from './data-dir.js';
+import { type DataPaths, findDataDir, readMarker } from './data-dir.js';
 import { type Occupant, readOccupant } from './data-dir-lock.js';
 import { freeMb, usedMb } from './disk.js';
 import { logOf } from './log-file.js';
@@ -34,9 +34,9 @@ export interface DevStatus {
 
 /** What runs on a data directory, as far as the process table, the directory and the platform itself tell. */
 export async function readStatus(dir: string): Promise<DevStatus> {
-  const paths = dataPaths(dir);
+  const paths = findDataDir(dir);
   const versions = { everdict: VERSION };
-  if (!existsSync(dir) || !isDataDir(dir)) return { state: 'absent', dataDir: dir, parts: [], versions };
+  if (!paths) return { state: 'absent', dataDir: dir, parts: [], versions };
   const occupant = readOccupant(paths);
   const isLauncherAlive = occupant !== undefined && isAlive(occupant.launcher);
   const parts = partLines(paths, occupant);

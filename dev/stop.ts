@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { dataPaths, isDataDir } from './data-dir.js';
+import { findDataDir } from './data-dir.js';
 import { endParts, readOccupant } from './data-dir-lock.js';
 import { jobsCutShort } from './launcher.js';
 import { endLocalJobs } from './local-jobs.js';
@@ -14,8 +13,8 @@ const LAUNCHER_WITHIN_MS = 90_000;
  * anything. The launcher is asked first; whatever still lives after that is ended one by one.
  */
 export async function stopPlatform(dir: string, say: (line: string) => void): Promise<boolean> {
-  const paths = dataPaths(dir);
-  if (!existsSync(dir) || !isDataDir(dir)) {
+  const paths = findDataDir(dir);
+  if (!paths) {
     say(`there is no platform in ${dir}`);
     return false;
   }
