@@ -1,10 +1,12 @@
 import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
-import { errored, type Verdict, verdictOf } from '../policy/results.js';
+import { lastWords } from '../policy/last-words.js';
+import { errored, type Verdict, verdictOf, withLastWords } from '../policy/results.js';
 import { nextStep } from '../policy/retry.js';
 import { TERMINATED } from '../policy/sweep.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
+import type { LogStore, LogStream } from '../store/log.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
@@ -17,6 +19,7 @@ export interface FinisherDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
   jobs: Pick<JobLoader, 'load' | 'forget'>;
   runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
+  logs: Pick<LogStore, 'tail'>;
   attempts: Pick<AttemptStore, 'read' | 'recordEnd' | 'settle' | 'closeForRetry' | 'close' | 'markCleanupPending'>;
   ended: Pick<EndedAttempts, 'take'>;
   sender: Pick<AdmissionSender, 'send'>;
@@ -27,6 +30,9 @@ export interface FinisherDeps {
 
 /** What to do when the cluster does not confirm that the allocation is gone: try again, or leave it to the sweep. */
 export type Patience = 'try-again' | 'give-up';
+
+/** Of a log, for the words of a verdict: enough for the characters that are shown. */
+const TAIL_BYTES = 4_096;
 
 /** Settles an attempt and gives everything back. Every step can be repeated, from wherever a crash left it. */
 export class AttemptFinisher {
@@ -42,7 +48,7 @@ export class AttemptFinisher {
     const { runId, attempt: number, end } = input;
     const attempt = this.deps.ended.take(input) ?? (await this.deps.attempts.read(runId, number));
     const job = await this.deps.jobs.load(runId);
-    const verdict = await this.conclude(attempt, job, attempt?.end ?? end);
+    const verdict = await this.explain(attempt, await this.conclude(attempt, job, attempt?.end ?? end));
     const retry = retryOf(verdict, number, job.infraRetries);
     if (!attempt || attempt.closedAt !== undefined) return this.finishClosed(input, attempt, verdict, retry);
     await this.deps.host.standing(input.kind, attempt.hostId);
@@ -155,6 +161,13 @@ export class AttemptFinisher {
     if (!attempt || attempt.record || end.kind === 'cancelled') return this.verdictOf(attempt, job, end);
     const guards = await this.deps.runs.guards(attempt.runId);
     return this.verdictFor(attempt, job, end, guards?.isCancelRequested === true);
+  }
+
+  /** Adds what a harness that could not begin said of it: on its stderr, or where a cluster keeps but one stream, there. */
+  private async explain(attempt: Attempt | undefined, verdict: Verdict): Promise<Verdict> {
+    if (!attempt || verdict.outcome !== 'errored' || verdict.errorClass !== 'harness') return verdict;
+    const tail = (stream: LogStream) => this.deps.logs.tail(attempt.runId, attempt.attempt, stream, TAIL_BYTES);
+    return withLastWords(verdict, lastWords(await tail('stderr')) || lastWords(await tail('stdout')));
   }
 
   /** A job that is to be cancelled and left no record is cancelled, whatever else befell it. */

@@ -2,7 +2,7 @@ import type { AttemptEnd } from '../contracts/attempt.js';
 import { Grader } from '../contracts/grader.js';
 import { aRecord } from '../test/builders.js';
 import type { JobRecord } from './record.js';
-import { type Ended, errored, verdictOf } from './results.js';
+import { type Ended, errored, verdictOf, withLastWords } from './results.js';
 
 const exitCode = (expected: number) => Grader.parse({ kind: 'exit-code', expected });
 const equals = (value: string) => Grader.parse({ kind: 'equals', value });
@@ -159,6 +159,23 @@ describe('verdictOf an attempt without a record', () => {
   test('what we stopped is cancelled', () => {
     expect(judge(undefined, { end: { kind: 'cancelled' } })).toEqual({ outcome: 'cancelled' });
   });
+});
+
+test.each([
+  ['a syntax error', { status: 2, isUnparsable: true }, [], 'SYNTAX_ERROR'],
+  ['unless its exit code is what is expected', { status: 2, isUnparsable: true }, [2], undefined],
+])('a command that the shell could not parse is the harness’s: %s', (_title, record, expected, code) => {
+  const graders = expected.map((status): Grader => ({ id: 'exit', kind: 'exit-code', expected: status }));
+  const verdict = judge(aRecord(record), { graders });
+  expect(verdict.outcome === 'errored' ? verdict.errorCode : undefined).toBe(code);
+});
+
+test('a verdict takes what the job said along, if it said anything', () => {
+  const verdict = errored('SETUP_FAILED', 'setup step 1 ended with exit code 9');
+  expect(withLastWords(verdict, 'no such file')).toMatchObject({
+    reason: 'setup step 1 ended with exit code 9; it said: no such file',
+  });
+  expect(withLastWords(verdict, '')).toEqual(verdict);
 });
 
 test('an errored verdict carries the class of its code', () => {

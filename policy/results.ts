@@ -56,6 +56,8 @@ function recordFailure(record: JobRecord, ended: Ended): Verdict | undefined {
   if (record.status === null) return errored('SETUP_FAILED', 'the command never ran');
   const isExpected = graders.some((grader) => grader.kind === 'exit-code' && grader.expected === record.status);
   if (isExpected) return undefined;
+  if (record.isUnparsable)
+    return errored('SYNTAX_ERROR', `exit code ${record.status}: the shell could not parse the command`);
   if (record.status === NOT_FOUND) return errored('COMMAND_NOT_FOUND', 'exit code 127: the command was not found');
   if (record.status === NOT_EXECUTABLE)
     return errored('COMMAND_NOT_FOUND', 'exit code 126: the command cannot be executed');
@@ -100,4 +102,10 @@ export function verdictOf(ended: Ended): Verdict {
       return errored('ABORTED', `ended without a result: ${end.detail}${hint}`);
     }
   }
+}
+
+/** A harness that could not begin usually said why. */
+export function withLastWords(verdict: Verdict, words: string): Verdict {
+  if (verdict.outcome !== 'errored' || words === '') return verdict;
+  return { ...verdict, reason: `${verdict.reason}; it said: ${words}` };
 }

@@ -73,6 +73,17 @@ export class LogStore {
     );
     return withoutOverlap(found, fromAt);
   }
+
+  /** The end of what one stream holds, about so many bytes. */
+  async tail(runId: string, attempt: number, stream: LogStream, size: number): Promise<Uint8Array> {
+    const found = await rows<{ bytes: Buffer }>(
+      this.dataSource,
+      `SELECT substr(bytes, greatest(1, octet_length(bytes) - $4 + 1)) AS bytes FROM log_chunks
+       WHERE run_id = $1 AND attempt = $2 AND stream = $3 ORDER BY at DESC LIMIT 8`,
+      [runId, attempt, stream, size],
+    );
+    return Buffer.concat(found.reverse().map(({ bytes }) => bytes)).subarray(-size);
+  }
 }
 
 /** In the order of their keys, as another worker may be storing the same ones. */

@@ -20,6 +20,7 @@ const StoredRecord = z.object({
   isLost: z.boolean().optional(),
   graders: z.array(z.object({ index: z.int(), status: z.int(), timedOut: z.boolean(), ms: z.int(), output: Hex })),
   leftovers: z.int(),
+  isUnparsable: z.boolean().optional(),
 });
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

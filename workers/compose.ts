@@ -50,6 +50,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
   const runs = new RunStore(dataSource);
   const attempts = new MeasuredAttemptStore(dataSource, metrics);
+  const logs = new MeasuredLogStore(dataSource, metrics);
   const pools = new PoolStore(dataSource);
   const scorecards = new ScorecardStore(dataSource);
   const sweep = new SweepStore(dataSource);
@@ -69,12 +70,13 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     attempts,
     ended,
     host,
-    logs: new MeasuredLogStore(dataSource, metrics),
+    logs,
     deployment: env.EVERDICT_DEPLOYMENT,
     version: VERSION,
     logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
   });
   const finisher = new AttemptFinisher({
+    logs,
     backends,
     jobs,
     runs,

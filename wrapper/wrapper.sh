@@ -26,7 +26,7 @@ output_blocks=4194304 # of 512 bytes: 2 GB of each stream, where that goes to a 
 work=$state/work${work_dir:+/$work_dir}
 case $work_dir in /*) work=$work_dir ;; esac
 status=- timer=none tool_missing='' setup_failed='' setup_ms=0 command_ms=0 leftovers=0 outcomes='' lines=0
-answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' lost='' helpers='' relay='' newline='
+unparsable='' answer='' answer_from=stdout answer_bytes=0 answer_cut=0 usage='' usage_cut='' lost='' helpers='' relay='' newline='
 '
 
 # Sets now: hundredths of a second, the resolution of /proc/uptime. The 1 keeps 08 from being octal.
@@ -307,6 +307,8 @@ run_command() {
     return
   fi
   status=$code command_ms=$ms leftovers=$killed
+  # So ends a shell that could not parse the script; or a script that chose to.
+  [ "$status" != 2 ] || /bin/sh -n "$payload/command" 2>/dev/null || unparsable=1
   [ "$fired" = 0 ] || timer='command'
   answer=$hex answer_bytes=$bytes answer_cut=$cut
   if [ "$cut" = 1 ]; then answer_bytes=- && note_cut; fi
@@ -349,6 +351,7 @@ print_record() {
   echo || is_printed=0
   emit 'version 1' "status $status" "timer $timer" "setup_ms $setup_ms" "command_ms $command_ms"
   emit ${setup_failed:+"setup_failed $setup_failed"} ${tool_missing:+"tool_missing $tool_missing"}
+  emit ${unparsable:+"unparsable $unparsable"}
   emit "answer_from $answer_from" "answer_bytes $answer_bytes" "answer_cut $answer_cut"
   for line in $answer; do emit "answer $line"; done
   emit ${lost:+"lost $lost"} ${usage_cut:+"usage_cut $usage_cut"}

@@ -34,6 +34,15 @@ describe('the command', () => {
     expect(text(record?.answer)).toBe('out\n');
   });
 
+  inEveryShell('is told apart from one that chose exit code 2 where the shell could not parse it', async (shell) => {
+    const broken = await runAttempt(shell, { command: 'echo begun\nif true; then' });
+    expect(broken.record).toMatchObject({ status: 2, isUnparsable: true });
+
+    const chosen = await runAttempt(shell, { command: 'exit 2' });
+    expect(chosen.record?.status).toBe(2);
+    expect(chosen.record).not.toHaveProperty('isUnparsable');
+  });
+
   inEveryShell('may open its stderr by name, also where that is a file', async (shell) => {
     const command = 'echo one >&2; echo two >/dev/stderr; echo three >&2';
     // The job's own directory is the launcher's, too.

@@ -100,6 +100,26 @@ test('a process that a job only names is none of its own', async () => {
   stranger.kill('SIGKILL');
 });
 
+test.each<[string, RunSketch, RegExp]>([
+  [
+    'setup',
+    { command: 'true', setup: ['echo working; echo "\\033[31mno such file\\033[0m" >&2; exit 9'] },
+    /^setup step 1 ended with exit code 9; it said: no such file$/,
+  ],
+  ['setup on stdout', { command: 'true', setup: ['echo nothing found; exit 1'] }, /; it said: nothing found$/],
+  ['command', { command: 'no-such-program' }, /; it said: .*no-such-program: .*not found$/],
+  [
+    'shell',
+    { command: 'echo one\nif true; then' },
+    /^exit code 2: the shell could not parse the command; it said: .*[Ss]yntax error/,
+  ],
+])('what the %s said of its failure is part of the reason', async (_title, sketch, want) => {
+  const input = await rig.run(sketch);
+  await worker.runToEnd(input);
+  const view = await rig.world.runs.find('default', input.runId);
+  expect([view?.errorClass, view?.reason]).toEqual(['harness', expect.stringMatching(want)]);
+});
+
 describe('what a job prints (E07, G67)', () => {
   test('is kept byte for byte, whatever it is', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x6f, 0x6b, 0x0a, 0x1b, 0x5b, 0x33, 0x31, 0x6d, 0x0d, 0x0a, 0xc3]);

@@ -125,6 +125,7 @@ export class Rig {
       logBytes,
     });
     const finisher = new AttemptFinisher({
+      logs,
       ended,
       backends,
       jobs,
