@@ -35,6 +35,10 @@ export function globalOptions(): Option[] {
   ];
 }
 
+/** Command lines, the words after `everdict`, at the end of a command's help. */
+export const withExamples = (command: Command, lines: readonly string[]): Command =>
+  command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  npx everdict ${line}`).join('\n')}`);
+
 export function listOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'at most so many', wholeNumber(1), 100)

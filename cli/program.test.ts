@@ -116,6 +116,10 @@ describe('errors', () => {
       /Allowed choices are interactive, batch/,
     ],
     [['scorecrad', 'list'], /unknown command 'scorecrad'.*Did you mean scorecard/s],
+    [['run', 'atempts', 'x'], /unknown command 'atempts'.*Did you mean attempts/s],
+    [['run', 'logs', 'x', '--atempt', '2'], /unknown option '--atempt'.*Did you mean --attempt/s],
+    [['run', 'show'], /missing required argument 'id'/],
+    [['dataset'], /a command is missing/],
     [['runtime', 'show', 'a@b@c'], /a@b@c is not an id or id@version/],
     [['scorecard', 'list', '--colour'], /unknown option '--colour'/],
   ])('of usage are refused: %j', async (words, want) => {
@@ -126,6 +130,24 @@ describe('errors', () => {
 });
 
 describe('help', () => {
+  test('is a map: every group of commands with what it can do', async () => {
+    const { out } = await everdict(['--help'], unused);
+    const lines = out.split('\n').filter((line) => /^[A-Z].*:$|^ {2}[a-z]+ .*: [a-z]+, /.test(line));
+    expect(lines.map((line) => line.replace(/ {2,}/g, ' ').trim())).toEqual([
+      'Options:',
+      'The platform:',
+      'What is evaluated, with what, and where:',
+      'runtime where cases run, local, Nomad or Kubernetes: add, list, show',
+      'dataset the cases: add, list, show, cases',
+      'harness the program under test: add, list, show',
+      'Evaluating:',
+      expect.stringMatching(/^scorecard a dataset × a harness on a runtime: run, watch, /),
+      expect.stringMatching(/^run one execution of one case: submit, watch, /),
+      'Exit codes:',
+      'A first scorecard:',
+    ]);
+  });
+
   test.each([[['--help']], [['scorecard', 'run', '--help']]])('of %j documents the exit codes', async (words) => {
     const { out, exitCode } = await everdict(words, unused);
     expect(out).toMatch(/2 +cannot tell: a case errored, was cancelled, or nothing ran/);
@@ -236,6 +258,16 @@ describe('lists', () => {
     expect(out).toBe(
       'id  version  cases  description\nd0  1            0\nd1  1            1\nd2  1            2\nmore: the same command with --cursor 3\n',
     );
+  });
+
+  test('of the cases of a dataset show their graders and tags', async () => {
+    const items = [
+      { id: 'a', task: 'say\nhello', tags: ['x', 'y'], graders: [{ kind: 'equals', value: '1' }] },
+      { id: 'b', task: 'go' },
+    ];
+    const { out, asked } = await everdict(['dataset', 'cases', 'tasks@2'], () => ({ body: { items, next: null } }));
+    expect(asked[0]?.path).toBe('/datasets/tasks/versions/2/cases');
+    expect(out).toBe('case  tags  graders    task\na     x y   equals     say hello\nb           exit-code  go\n');
   });
 
   test('of cases that did not pass gather all three outcomes', async () => {

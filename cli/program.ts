@@ -4,6 +4,7 @@ import { EXIT, EXIT_HELP } from './exit-codes.js';
 import { CliError, describeFailure, failureDocument, usageError } from './failures.js';
 import { messageOf } from './foreign-errors.js';
 import { globalOptions } from './options.js';
+import { addPlatformCommands } from './platform.commands.js';
 import { addRegistryCommands } from './registry.commands.js';
 import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
@@ -30,8 +31,12 @@ export function buildProgram(terminal: Terminal): Command {
     .showSuggestionAfterError()
     .addHelpText('after', EXIT_HELP + EXAMPLES.replace(/^/, '\n'));
   for (const option of globalOptions()) program.addOption(option);
+  program.commandsGroup('The platform:').helpCommand(true);
   addDevCommand(program, terminal);
+  addPlatformCommands(program, terminal);
+  program.commandsGroup('What is evaluated, with what, and where:');
   addRegistryCommands(program, terminal);
+  program.commandsGroup('Evaluating:');
   addScorecardCommands(program, terminal);
   addRunCommands(program, terminal);
   return program;

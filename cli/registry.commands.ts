@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { addDatasetCases } from './dataset-cases.command.js';
 import { streamedFile } from './file-upload.js';
 import type { Call } from './http.client.js';
 import { listOptions, optionsOf } from './options.js';
@@ -15,6 +16,7 @@ interface Resource {
   noun: 'runtime' | 'dataset' | 'harness';
   plural: string;
   about: string;
+  verbs: string;
   /** Columns after id and version. */
   columns: readonly Column[];
   cells(item: Registered): string[];
@@ -26,7 +28,8 @@ const RESOURCES: readonly Resource[] = [
   {
     noun: 'runtime',
     plural: 'runtimes',
-    about: 'where cases run: local, Nomad, Kubernetes',
+    about: 'where cases run, local, Nomad or Kubernetes',
+    verbs: 'add, list, show',
     columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
     cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
   },
@@ -34,6 +37,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'dataset',
     plural: 'datasets',
     about: 'the cases',
+    verbs: 'add, list, show, cases',
     columns: [{ title: 'cases', align: 'right' }, { title: 'description' }],
     cells: ({ caseCount, description }) => [caseCount, description].map(textOf),
   },
@@ -41,6 +45,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'harness',
     plural: 'harnesses',
     about: 'the program under test',
+    verbs: 'add, list, show',
     columns: [{ title: 'kind' }, { title: 'model' }, { title: 'description' }],
     cells: ({ kind, model, description }) => [kind, model, description].map(textOf),
   },
@@ -49,12 +54,14 @@ const RESOURCES: readonly Resource[] = [
 /** `add`, `list` and `show` of everything that is registered. */
 export function addRegistryCommands(program: Command, terminal: Terminal): void {
   for (const resource of RESOURCES) {
-    const group = program.command(resource.noun).description(`${resource.about}: add, list, show`);
+    const group = program.command(resource.noun).description(`${resource.about}: ${resource.verbs}`);
     if (resource.noun === 'dataset') addDatasetAdd(group, resource, terminal);
     else addAdd(group, resource, terminal);
     addList(group, resource, terminal);
     addShow(group, resource, terminal);
-    if (resource.noun === 'dataset') addDownload(group, terminal);
+    if (resource.noun !== 'dataset') continue;
+    addDatasetCases(group, terminal);
+    addDownload(group, terminal);
   }
 }
 

@@ -2,17 +2,23 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { optionsOf, wholeNumber } from './options.js';
-import { caseOf, outcomeOf, reasonOf } from './report.js';
 import { type LogOptions, printLogs } from './run-logs.js';
+import { addRunSubmit } from './run-submit.command.js';
+import { attemptText, runText } from './run-text.js';
+import { waitForRun } from './run-wait.js';
+import { withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
-import { plain, plainLines, table } from './text.js';
 import { AttemptReply, RunReply } from './wire.js';
 
 const pathOf = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
 
 /** `run …`: one execution of one case. */
 export function addRunCommands(program: Command, terminal: Terminal): void {
-  const group = program.command('run').description('one execution of one case: its verdict, log and attempts');
+  const group = program
+    .command('run')
+    .description('one execution of one case: submit, watch, show, logs, attempts, cancel');
+  addRunSubmit(group, terminal);
+  addWatch(group, terminal);
   addShow(group, terminal);
   addLogs(group, terminal);
   addAttempts(group, terminal);
@@ -30,21 +36,13 @@ function addShow(group: Command, terminal: Terminal): void {
     });
 }
 
-function runText(run: RunReply, columns: number): string {
-  const facts: [string, string][] = [
-    ['case', caseOf(run)],
-    ['runtime', run.runtime],
-    ['outcome', outcomeOf(run)],
-    ['attempts', String(run.attempts)],
-  ];
-  if (run.durationMs !== null) facts.push(['command', `${(run.durationMs / 1_000).toFixed(2)} s`]);
-  if (run.decidedBy !== null) facts.push(['decided', `by ${run.decidedBy}, at ${run.settledAt ?? ''}`]);
-  if ((run.outcome !== 'passed' || run.decidedBy !== null) && reasonOf(run)) facts.push(['reason', reasonOf(run)]);
-  const head = facts.map(([name, value]) => `${name.padEnd(9)} ${plain(value)}\n`).join('');
-  if (!run.scores?.length) return head;
-  const heads = ['grader', 'kind', 'passed', 'detail'].map((title) => ({ title }));
-  const rows = run.scores.map(({ grader, kind, passed, detail }) => [grader, kind, passed ? 'yes' : 'no', detail]);
-  return `${head}\n${table(heads, rows, columns)}`;
+function addWatch(group: Command, terminal: Terminal): void {
+  withPatience(group.command('watch <id>'))
+    .description('wait for a run and show it; the exit code is its verdict')
+    .action(async (id: string, _options, command: Command) => {
+      const options = optionsOf<{ patience: number }>(command);
+      await waitForRun(new Session(terminal, options), id, options.patience);
+    });
 }
 
 function addLogs(group: Command, terminal: Terminal): void {
@@ -75,26 +73,6 @@ const Attempts = z.union([
   z.array(AttemptReply),
   z.object({ items: z.array(AttemptReply) }).transform(({ items }) => items),
 ]);
-
-function attemptText(attempt: AttemptReply): string {
-  const { answer, answerCut, provenance } = attempt;
-  const head = [
-    `attempt ${attempt.attempt}`,
-    attempt.state,
-    attempt.end ?? '',
-    attempt.exitCode === null ? '' : `exit code ${attempt.exitCode}`,
-    attempt.commandMs === null ? '' : `${(attempt.commandMs / 1_000).toFixed(2)} s`,
-  ];
-  const lines = [head.filter(Boolean).join('  '), `  allocation  ${attempt.allocation}`];
-  for (const [name, value] of Object.entries(provenance)) {
-    lines.push(`  ${name.padEnd(10)}  ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  }
-  const usage = attempt.usage === null || attempt.usage === undefined ? [] : [JSON.stringify(attempt.usage)];
-  lines.push(...usage.map((text) => `  usage       ${text}`));
-  const text = lines.map((line) => `  ${plain(line)}`.slice(2)).join('\n');
-  if (answer === null) return `${text}\n`;
-  return `${text}\n  answer${answerCut ? ' (cut)' : ''}:\n${plainLines(answer).replace(/^/gm, '    ').trimEnd()}\n`;
-}
 
 function addCancel(group: Command, terminal: Terminal): void {
   group

@@ -1,34 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { type Command, Option } from 'commander';
-import { EXIT } from './exit-codes.js';
-import { CliError } from './failures.js';
-import { jsonBody } from './http.client.js';
-import { collect, collectPair, optionsOf, wholeNumber } from './options.js';
+import type { Command } from 'commander';
+import { collect, optionsOf, wholeNumber, withExamples } from './options.js';
 import { waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
+import { type SubmitOptions, submit, submitRequest, withSubmitOptions } from './submit.js';
 import { Submitted } from './wire.js';
 
-/** Tries to submit while the connection breaks; the key makes a repetition harmless. */
-const SUBMIT_TRIES = 3;
-const SUBMIT_PAUSE_MS = 1_000;
-
-export interface RunOptions {
+export interface RunOptions extends SubmitOptions {
   dataset: string;
   harness: string;
-  runtime?: string;
   limit?: number;
   case?: string[];
   tag?: string[];
   trials?: number;
   concurrency?: number;
   deadline?: number;
-  class?: string;
-  infraRetries?: number;
-  param?: Record<string, string>;
-  metadata?: Record<string, string>;
-  idempotencyKey?: string;
-  wait: boolean;
-  patience: number;
 }
 
 export function addScorecardRun(group: Command, terminal: Terminal): void {
@@ -37,27 +22,24 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
     .description('submit a scorecard, wait for it and report it; the exit code is its verdict')
     .requiredOption('--dataset <ref>', 'id or id@version')
     .requiredOption('--harness <ref>', 'id or id@version')
-    .option('--runtime <ref>', 'id or id@version; without it each case needs a placement.target')
     .option('--limit <n>', 'only the first so many cases', wholeNumber(1))
     .option('--case <id>', 'only this case; may be repeated', collect)
     .option('--tag <tag>', 'only cases that carry the tag; may be repeated, all must match', collect)
     .option('--trials <n>', 'run every case so often', wholeNumber(1))
     .option('--concurrency <n>', 'at most so many at once, whatever the runtime would admit', wholeNumber(1))
-    .option('--deadline <seconds>', 'so long after submitting, end every case that has no outcome', wholeNumber(1))
-    .addOption(new Option('--class <class>', 'interactive goes first').choices(['interactive', 'batch']))
-    .option('--infra-retries <n>', 'new attempts after a failure of the infrastructure', wholeNumber(0))
-    .option('--param <name=value>', 'EVERDICT_PARAM_<NAME> of the job; may be repeated', collectPair)
-    .option('--metadata <name=value>', 'where it comes from, like sha=… or branch=…; may be repeated', collectPair)
-    .option('--idempotency-key <key>', 'the same key again within 24 h is the same scorecard')
-    .option('--no-wait', 'only submit');
-  withPatience(command).action(() => {
+    .option('--deadline <seconds>', 'so long after submitting, end every case that has no outcome', wholeNumber(1));
+  withExamples(withPatience(withSubmitOptions(command)), [
+    'scorecard run --dataset tasks --harness solver --runtime desk',
+    'scorecard run --dataset tasks@2.0.0 --harness solver --runtime desk --tag json --trials 3',
+    'scorecard run --dataset tasks --harness solver --runtime desk --no-wait --json',
+  ]).action(() => {
     const options = optionsOf<RunOptions>(command);
     return run(new Session(terminal, options), options);
   });
 }
 
 async function run(session: Session, options: RunOptions): Promise<void> {
-  const { reply, raw } = await submit(session, options);
+  const { reply, raw } = await submit(session, '/scorecards', Submitted, scorecardRequest(options), options);
   if (!options.wait) {
     const watch = `npx everdict scorecard watch ${reply.id}`;
     session.answer(raw, () => `${reply.id} submitted: ${reply.cases} cases\nnext: ${watch}\n`);
@@ -67,39 +49,11 @@ async function run(session: Session, options: RunOptions): Promise<void> {
   await waitAndReport(session, reply.id, options.patience);
 }
 
-/** The body of `POST /scorecards`; what was not given is left to the platform's defaults. */
+/** The body of `POST /scorecards`. */
 export function scorecardRequest(options: RunOptions): Record<string, unknown> {
-  const { dataset, harness, runtime, trials, concurrency, infraRetries } = options;
+  const { dataset, harness, trials, concurrency } = options;
   const cases = { ids: options.case, tags: options.tag, limit: options.limit };
   const isFiltered = Object.values(cases).some((filter) => filter !== undefined);
-  return {
-    dataset,
-    harness,
-    runtime,
-    trials,
-    concurrency,
-    infraRetries,
-    deadlineSec: options.deadline,
-    class: options.class,
-    params: options.param,
-    metadata: options.metadata,
-    cases: isFiltered ? cases : undefined,
-  };
+  const filter = isFiltered ? cases : undefined;
+  return { dataset, harness, trials, concurrency, deadlineSec: options.deadline, cases: filter, ...submitRequest(options) };
 }
-
-async function submit(session: Session, options: RunOptions) {
-  const headers = { 'idempotency-key': options.idempotencyKey ?? randomUUID() };
-  const body = jsonBody(scorecardRequest(options));
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await session.client.post('/scorecards', Submitted, { body, headers });
-    } catch (error) {
-      if (!mayPass(error) || tried === SUBMIT_TRIES) throw error;
-      await session.terminal.sleep(SUBMIT_PAUSE_MS);
-    }
-  }
-}
-
-/** Worth another try: a connection that broke on the way. Where nobody listens, nobody will in a second. */
-const mayPass = (error: unknown): boolean =>
-  error instanceof CliError && error.exitCode === EXIT.unreachable && !/ECONNREFUSED|ENOTFOUND/.test(error.message);

@@ -1,8 +1,8 @@
 import { EXIT } from './exit-codes.js';
 import { CliError } from './failures.js';
+import { Outage } from './outage.js';
 import { ProgressView } from './progress.js';
 import type { Session } from './session.js';
-import { clock } from './text.js';
 import { ScorecardReply } from './wire.js';
 
 const POLL_MS = 500;
@@ -22,7 +22,7 @@ export async function follow(session: Session, id: string, patienceMs: number) {
   const interrupt = new AbortController();
   const restore = terminal.onInterrupt(() => interrupt.abort());
   const progress = new ProgressView(terminal.err, terminal.now());
-  const outage = new Outage(patienceMs, progress);
+  const outage = new Outage(patienceMs, (message) => progress.say(message));
   try {
     for (;;) {
       const answer = await readScorecard(session, id).catch((error) => outage.bear(error, terminal.now()));
@@ -46,38 +46,3 @@ const interrupted = (id: string): CliError =>
     `stopped waiting; scorecard ${id} goes on`,
     `npx everdict scorecard watch ${id}, or npx everdict scorecard cancel ${id}`,
   );
-
-/** Time without an answer while waiting. */
-class Outage {
-  private since: number | undefined;
-
-  constructor(
-    private readonly patienceMs: number,
-    private readonly progress: ProgressView,
-  ) {}
-
-  /** Swallows the failure for as long as patience lasts. */
-  bear(error: unknown, now: number): undefined {
-    if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
-    if (this.since === undefined) {
-      this.since = now;
-      this.progress.say(`${error.message}; still waiting, for at most ${clock(this.patienceMs)}`);
-    }
-    if (now - this.since < this.patienceMs) return;
-    throw new CliError(
-      error.exitCode,
-      `${error.message} for ${clock(now - this.since)}`,
-      error.nextStep,
-      error.problem,
-      {
-        cause: error,
-      },
-    );
-  }
-
-  over(now: number): void {
-    if (this.since === undefined) return;
-    this.progress.say(`the platform answers again after ${clock(now - this.since)}`);
-    this.since = undefined;
-  }
-}

@@ -26,6 +26,8 @@ export type AttemptReply = z.infer<typeof AttemptReply>;
 
 export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number() });
 
+export const SubmittedRun = z.object({ id: z.string(), state: z.string() });
+
 /** One page of a list; `next` is the cursor of the following one. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullish() });

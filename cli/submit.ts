@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import { EXIT } from './exit-codes.js';
+import { CliError } from './failures.js';
+import { jsonBody } from './http.client.js';
+import { collectPair, wholeNumber } from './options.js';
+import type { Session } from './session.js';
+
+/** Tries to submit while the connection breaks; the key makes a repetition harmless. */
+const SUBMIT_TRIES = 3;
+const SUBMIT_PAUSE_MS = 1_000;
+
+/** What every submit can be given. */
+export interface SubmitOptions {
+  runtime?: string;
+  class?: string;
+  infraRetries?: number;
+  param?: Record<string, string>;
+  metadata?: Record<string, string>;
+  idempotencyKey?: string;
+  wait: boolean;
+  patience: number;
+}
+
+export const withSubmitOptions = (command: Command): Command =>
+  command
+    .option('--runtime <ref>', 'id or id@version; without it a case needs a placement.target')
+    .addOption(new Option('--class <class>', 'interactive goes first').choices(['interactive', 'batch']))
+    .option('--infra-retries <n>', 'new attempts after a failure of the infrastructure', wholeNumber(0))
+    .option('--param <name=value>', 'EVERDICT_PARAM_<NAME> of the job; may be repeated', collectPair)
+    .option('--metadata <name=value>', 'where it comes from, like sha=… or branch=…; may be repeated', collectPair)
+    .option('--idempotency-key <key>', 'the same key again within 24 h is the same submit')
+    .option('--no-wait', 'only submit');
+
+/** Their part of the body; what was not given is left to the platform's defaults. */
+export const submitRequest = ({ runtime, infraRetries, class: workClass, param, metadata }: SubmitOptions) => ({
+  runtime,
+  infraRetries,
+  class: workClass,
+  params: param,
+  metadata,
+});
+
+export async function submit<Reply>(
+  session: Session,
+  path: string,
+  schema: z.ZodType<Reply>,
+  request: Record<string, unknown>,
+  { idempotencyKey = randomUUID() }: SubmitOptions,
+): Promise<{ reply: Reply; raw: unknown }> {
+  const call = { body: jsonBody(request), headers: { 'idempotency-key': idempotencyKey } };
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await session.client.post(path, schema, call);
+    } catch (error) {
+      if (!mayPass(error) || tried === SUBMIT_TRIES) throw error;
+      await session.terminal.sleep(SUBMIT_PAUSE_MS);
+    }
+  }
+}
+
+/** Worth another try: a connection that broke on the way. Where nobody listens, nobody will in a second. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof CliError && error.exitCode === EXIT.unreachable && !/ECONNREFUSED|ENOTFOUND/.test(error.message);
