@@ -137,7 +137,7 @@ describe('help', () => {
       'Options:',
       'The platform:',
       'What is evaluated, with what, and where:',
-      'runtime where cases run, local, Nomad or Kubernetes: add, list, show',
+      'runtime where cases run: add, list, show',
       'dataset the cases: add, list, show, cases',
       'harness the program under test: add, list, show',
       'Evaluating:',

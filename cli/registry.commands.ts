@@ -28,7 +28,7 @@ const RESOURCES: readonly Resource[] = [
   {
     noun: 'runtime',
     plural: 'runtimes',
-    about: 'where cases run, local, Nomad or Kubernetes',
+    about: 'where cases run',
     verbs: 'add, list, show',
     columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
     cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
