@@ -100,10 +100,14 @@ kill_all() {
   done
 } 2>/dev/null
 
-# A helper ends by end-of-file, unless something beyond our reach holds its pipe: then after 2 s.
+# A helper ends by end-of-file, unless something beyond our reach holds its pipe: then after 2 s without work. One that
+# works, on a busy machine, gets 20 s: what it holds is the answer.
 finish_helper() {
+  set_limit 2000
+  last=$limit
   set_limit 200
   while is_alive "$1"; do
+    case ${line##*) } in [RD]*) ! is_before "$last" || set_limit 200 ;; esac
     is_before "$limit" || kill -9 "$1"
     pause 0.01
   done

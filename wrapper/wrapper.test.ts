@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RecordScanner } from '../policy/record-scanner.js';
@@ -32,6 +43,18 @@ describe('the command', () => {
     expect(record).toMatchObject({ status: 3, timer: 'none', setupMs: 0, graders: [], leftovers: 0 });
     expect(record).toMatchObject({ answerFrom: 'stdout', answerCut: false, answerBytes: 4 });
     expect(text(record?.answer)).toBe('out\n');
+  });
+
+  inEveryShell('has its whole answer, however slow the machine is', async (shell) => {
+    const slow = mkdtempSync(join(tmpdir(), 'everdict-slow-'));
+    const busy = `read -r begun _ </proc/uptime; now=$begun
+      while [ "\${now%.*}" -lt "$((\${begun%.*} + 4))" ]; do read -r now _ </proc/uptime; done`;
+    const od = `#!${join(shell.path, 'sh')}\n${busy}\nPATH=${shell.path}; exec od "$@"\n`;
+    writeFileSync(join(slow, 'od'), od, { mode: 0o755 });
+    const { record } = await runAttempt(shell, { command: 'echo 42', image: { PATH: `${slow}:${shell.path}` } });
+    rmSync(slow, { recursive: true });
+
+    expect(text(record?.answer)).toBe('42\n');
   });
 
   inEveryShell('is told apart from one that chose exit code 2 where the shell could not parse it', async (shell) => {
