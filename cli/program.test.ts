@@ -138,7 +138,7 @@ describe('help', () => {
       'The platform:',
       'What is evaluated, with what, and where:',
       'runtime where cases run: add, list, show',
-      'dataset the cases: add, list, show, cases',
+      'dataset the cases: add, list, show, cases, download',
       'harness the program under test: add, list, show',
       'Evaluating:',
       expect.stringMatching(/^scorecard a dataset × a harness on a runtime: run, watch, /),

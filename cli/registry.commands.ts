@@ -37,7 +37,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'dataset',
     plural: 'datasets',
     about: 'the cases',
-    verbs: 'add, list, show, cases',
+    verbs: 'add, list, show, cases, download',
     columns: [{ title: 'cases', align: 'right' }, { title: 'description' }],
     cells: ({ caseCount, description }) => [caseCount, description].map(textOf),
   },
