@@ -59,12 +59,13 @@ describe('run submit', () => {
 
 describe('run watch', () => {
   test.each([
-    ['passed', 0],
-    ['failed', 1],
-    ['errored', 2],
-    ['cancelled', 2],
-  ])('of a run that %s ends with %i', async (outcome, want) => {
-    const { out, exitCode } = await everdict(['run', 'watch', 'run_1', '--json'], plays({ outcome }));
+    ['passed', null, 0],
+    ['failed', null, 1],
+    ['errored', null, 2],
+    ['cancelled', null, 2],
+    ['passed', 'local', 2],
+  ])('of a run that %s by the word of %s ends with %i', async (outcome, decidedBy, want) => {
+    const { out, exitCode } = await everdict(['run', 'watch', 'run_1', '--json'], plays({ outcome, decidedBy }));
     expect(JSON.parse(out)).toMatchObject({ id: 'run_1', outcome });
     expect(exitCode).toBe(want);
   });

@@ -15,7 +15,8 @@ export async function waitForRun(session: Session, id: string, patienceSec: numb
   session.terminal.setExitCode(exitCodeOf(reply));
 }
 
-const exitCodeOf = ({ outcome }: RunReply): ExitCode => {
+const exitCodeOf = ({ outcome, decidedBy }: RunReply): ExitCode => {
+  if (decidedBy !== null) return EXIT.unclear;
   if (outcome === 'passed') return EXIT.passed;
   return outcome === 'failed' ? EXIT.failed : EXIT.unclear;
 };

@@ -55,5 +55,13 @@ export function scorecardRequest(options: RunOptions): Record<string, unknown> {
   const cases = { ids: options.case, tags: options.tag, limit: options.limit };
   const isFiltered = Object.values(cases).some((filter) => filter !== undefined);
   const filter = isFiltered ? cases : undefined;
-  return { dataset, harness, trials, concurrency, deadlineSec: options.deadline, cases: filter, ...submitRequest(options) };
+  return {
+    dataset,
+    harness,
+    trials,
+    concurrency,
+    deadlineSec: options.deadline,
+    cases: filter,
+    ...submitRequest(options),
+  };
 }

@@ -1,6 +1,6 @@
 const [ESCAPE, BELL] = ['\u001b', '\u0007'];
 /** Colours text, moves a cursor, or sets a title. */
-const SEQUENCE = new RegExp(`${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BELL}${ESCAPE}]*)`, 'g');
+const SEQUENCE = new RegExp(`${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BELL}${ESCAPE}]*${BELL}?)`, 'g');
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 const MOST_CHARACTERS = 300;
 
