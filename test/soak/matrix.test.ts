@@ -7,12 +7,12 @@ const EVERYTHING: Victim[] = ['launcher', 'worker', 'api', 'temporal', 'postgres
 describe('no result is lost, doubled or changed, and nothing is left, when kill -9 hits', () => {
   // A part may be hit while it comes up; one that is down just then is spared if another is hit.
   test.each<[string, Victim[], number, number]>([
-    ['the worker', ['worker'], 5, 2_500],
-    ['the API', ['api'], 5, 2_500],
-    ['Temporal', ['temporal'], 5, 2_500],
-    ['Postgres', ['postgres'], 5, 2_500],
+    ['the worker', ['worker'], 8, 2_500],
+    ['the API', ['api'], 8, 2_500],
+    ['Temporal', ['temporal'], 8, 2_500],
+    ['Postgres', ['postgres'], 8, 2_500],
     // Its start takes longer than that of any part.
-    ['the launcher', ['launcher'], 7, 6_000],
+    ['the launcher', ['launcher'], 8, 6_000],
     ['everything at once', EVERYTHING, 5, 6_000],
   ])(
     '%s',
