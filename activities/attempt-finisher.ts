@@ -1,12 +1,13 @@
 import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
+import type { LogStream } from '../contracts/log-events.js';
 import { lastWords } from '../policy/last-words.js';
 import { errored, type Verdict, verdictOf, withLastWords } from '../policy/results.js';
 import { nextStep } from '../policy/retry.js';
 import { TERMINATED } from '../policy/sweep.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
-import type { LogStore, LogStream } from '../store/log.store.js';
+import type { LogStore } from '../store/log.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';

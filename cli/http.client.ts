@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { type CliError, refused, unreachable } from './failures.js';
+import { parseEvents, type ServerEvent } from './event-parser.js';
+import { EXIT } from './exit-codes.js';
+import { CliError, refused, unreachable } from './failures.js';
 import { fetchFailure } from './foreign-errors.js';
 import { Problem } from './wire.js';
 
@@ -12,6 +14,10 @@ export interface StreamedBody {
   length: number;
   chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
+
+const EVENT_STREAM = 'text/event-stream';
+/** The platform says something at least every 15 s. */
+const SILENCE_MS = 45_000;
 
 export interface Call {
   query?: Record<string, string | number | readonly string[] | undefined>;
@@ -44,11 +50,29 @@ export class HttpClient {
   /** The bytes of an answer, as they arrive. */
   async *stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
     const response = await this.fetch('GET', path, call);
-    if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
+    await this.refuse(response);
     try {
       for await (const bytes of response.body ?? []) yield bytes;
     } catch (error) {
       throw unreachable(this.url, fetchFailure(error), error);
+    }
+  }
+
+  /** The events of a stream until it ends or drops. A platform that is silent for too long counts as gone. */
+  async *events(path: string, call: Call, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(new DOMException('silent', 'TimeoutError')), SILENCE_MS);
+    const headers = { ...call.headers, accept: EVENT_STREAM };
+    try {
+      const response = await this.fetch('GET', path, { ...call, headers }, AbortSignal.any([signal, silence.signal]));
+      await this.refuse(response);
+      const type = response.headers.get('content-type');
+      if (!type?.startsWith(EVENT_STREAM)) throw new CliError(EXIT.refused, `${path} is no stream of events`);
+      if (response.body) yield* parseEvents(noted(response.body, () => timer.refresh()));
+    } catch (error) {
+      throw error instanceof CliError ? error : unreachable(this.url, fetchFailure(error), error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -62,8 +86,23 @@ export class HttpClient {
     throw this.foreign(response, z.prettifyError(parsed.error));
   }
 
-  private async fetch(method: string, path: string, { query = {}, body, headers = {} }: Call): Promise<Response> {
-    const init: RequestInit = { method, headers, redirect: 'manual', ...bodyOf(body, headers) };
+  private async refuse(response: Response): Promise<void> {
+    if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
+  }
+
+  private async fetch(
+    method: string,
+    path: string,
+    { query = {}, body, headers = {} }: Call,
+    signal?: AbortSignal,
+  ): Promise<Response> {
+    const init: RequestInit = {
+      method,
+      headers,
+      redirect: 'manual',
+      ...bodyOf(body, headers),
+      ...(signal && { signal }),
+    };
     try {
       return await fetch(`${this.url}${path}${queryString(query)}`, init);
     } catch (error) {
@@ -121,6 +160,14 @@ function watched(chunks: StreamedBody['chunks']): {
     { highWaterMark: 0 },
   );
   return { stream, signal: stalled.signal };
+}
+
+/** Calls `note` for each piece that arrives. */
+async function* noted(pieces: AsyncIterable<Uint8Array>, note: () => void): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    note();
+    yield piece;
+  }
 }
 
 function queryString(query: NonNullable<Call['query']>): string {

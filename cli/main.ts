@@ -29,6 +29,10 @@ const terminalOf = (env: CliEnv): Terminal => ({
   env,
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+  every(ms, work) {
+    const timer = setInterval(work, ms);
+    return () => clearInterval(timer);
+  },
   onInterrupt(stop) {
     process.on('SIGINT', stop);
     return () => void process.off('SIGINT', stop);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Answer, aRun, aScorecard, aTerminal, everdict } from '../test/cli-fakes.js';
+import { type Answer, aPlatform, aRun, aScorecard, aTerminal, everdict } from '../test/cli-fakes.js';
 import { runCommandLine } from './program.js';
 
 let dir: string;
@@ -164,6 +164,7 @@ describe('scorecard run', () => {
     (...states: ReturnType<typeof aScorecard>[]) =>
     ({ method, path: at, query }: { method: string; path: string; query: Record<string, string> }): Answer => {
       if (method === 'POST') return { status: 202, body: { id: 'sc_1', status: 'queued', cases: 2, links: {} } };
+      if (at.endsWith('/events')) return problem(404, { code: 'NOT_FOUND' });
       if (at.endsWith('/cases')) return { body: { items: query.outcome === 'failed' ? [aRun()] : [], next: null } };
       return { body: states.length > 1 ? states.shift() : states[0] };
     };
@@ -238,9 +239,94 @@ describe('run logs', () => {
     expect(out).toBe('one\ntwo\n');
   });
 
+  test('come byte for byte on a terminal with --raw', async () => {
+    const { out } = await everdict(['run', 'logs', 'sc_1.7', '--raw'], answer, { isTty: true });
+    expect(out).toBe('one\n\u001b[2Jtwo');
+  });
+
   test('are one document with --json', async () => {
     const { out } = await everdict(['run', 'logs', 'sc_1.7', '--json'], answer);
     expect(JSON.parse(out)).toEqual({ run: 'sc_1.7', text: 'one\n\u001b[2Jtwo' });
+  });
+});
+
+describe('run logs --follow', () => {
+  const event = (name: string, id: string, data: object) =>
+    `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  const piece = (attempt: number, stream: string, at: number, text: string) => {
+    const bytes = Buffer.from(text, 'latin1');
+    const ends = { stdout: 0, stderr: 0, [stream]: at + bytes.length };
+    const data = { attempt, stream, at, base64: bytes.toString('base64') };
+    return event('log', `${attempt}.${ends.stdout}.${ends.stderr}`, data);
+  };
+  /** Drops once in the middle of a letter, and once within an event. */
+  const parts = [
+    piece(1, 'stdout', 0, 'caf\xc3') + piece(1, 'stdout', 4, 'lost').slice(0, 30),
+    piece(1, 'stdout', 4, '\xa9\n\u001b[2Jx') +
+      event('cut', '1.100.0', { attempt: 1, stream: 'stdout', at: 11, bytes: 89 }),
+    event('attempt', '2.0.0', { attempt: 2 }) +
+      piece(2, 'stderr', 0, 'oops') +
+      event('end', '2.0.4', { outcome: 'passed' }),
+  ];
+  const following = async (words: string[], options = {}) => {
+    const left = [...parts];
+    return everdict(
+      ['run', 'logs', '-f', 'sc_1.7', ...words],
+      () => ({ type: 'text/event-stream', body: left.shift() ?? '' }),
+      options,
+    );
+  };
+
+  test('goes on after each drop, byte for byte into a pipe, and ends with the run', async () => {
+    const { out, err, asked, exitCode } = await following(['--raw']);
+    expect(out).toBe('café\n\u001b[2Jx\n[89 bytes of stdout cut]\noops');
+    expect(err).toBe('attempt 2\n');
+    expect(asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1.4.0', '1.100.0']);
+    expect(asked[0]?.query).toEqual({ follow: 'true' });
+    expect(exitCode).toBe(0);
+  });
+
+  test('cannot clear a terminal, and does not tear letters', async () => {
+    const { out } = await following([], { isTty: true });
+    expect(out).toBe('café\nx\n[89 bytes of stdout cut]\noops\n');
+  });
+
+  test('says that there is no such run', async () => {
+    const { err, exitCode } = await everdict(['run', 'logs', '-f', 'sc_1.7'], () =>
+      problem(404, { code: 'NOT_FOUND', detail: 'there is no run sc_1.7' }),
+    );
+    expect([err.split('\n')[0], exitCode]).toEqual(['error: there is no run sc_1.7 (NOT_FOUND)', 3]);
+  });
+
+  test('ends on Ctrl-C without a word about the run', async () => {
+    const platform = await aPlatform(() => ({ type: 'text/event-stream', body: '' }));
+    const terminal = aTerminal({ url: platform.url });
+    terminal.sleep = async () => terminal.interrupt();
+    await runCommandLine(['run', 'logs', '-f', 'sc_1.7'], terminal);
+    await platform.close();
+    expect(terminal.exitCode).toBe(130);
+    expect(terminal.err.text).toContain('stopped following; run sc_1.7 is not affected');
+  });
+});
+
+describe('scorecard stragglers', () => {
+  const straggler = {
+    ...{ run: 7, id: 'sc_1.7', caseId: 'math/sum', trial: 1, runtime: 'desk@1', phase: 'running', attempt: 2 },
+    ...{ since: '2026-01-01T00:00:00.000Z', ageMs: 65_000, timeoutSec: 100, leftMs: 35_000, timesMedian: 6.5 },
+  };
+  const waiting = { ...straggler, run: 9, phase: 'waiting', attempt: 0, leftMs: null, timesMedian: null };
+
+  test('are listed with their age, what is left to them, and how they compare', async () => {
+    const answer = () => ({ body: { medianMs: 10_000, queued: 3, items: [straggler, waiting] } });
+    const { out } = await everdict(['scorecard', 'stragglers', 'sc_1'], answer);
+    expect(out).toMatch(/ 7 {2}math\/sum {2}running +2 {2}1:05 +0:35 +6\.5 ×/);
+    expect(out).toMatch(/ 9 {2}math\/sum {2}waiting +0 {2}1:05 +– +–/);
+    expect(out).toContain('finished ones took 10.0 s (median); 3 more do not wait for a slot yet');
+  });
+
+  test('of a finished scorecard are none', async () => {
+    const answer = () => ({ body: { medianMs: 10, queued: 0, items: [] } });
+    expect((await everdict(['scorecard', 'stragglers', 'sc_1'], answer)).out).toBe('nothing runs or waits\n');
   });
 });
 

@@ -47,6 +47,31 @@ describe('the bar', () => {
   });
 });
 
+describe('the bar on a narrow terminal', () => {
+  const counts = { passed: 40, failed: 4, errored: 1, running: 4 };
+  const oldest = { run: 7, caseId: 'math/a-very-long-name-of-a-case', trial: 1, ageMs: 65_000 };
+  const line = (columns: number, extra: object = {}) =>
+    barLine({ ...aScorecard({ status: 'running', counts }), ...extra }, 9_000, columns);
+
+  test('leaves out what is not in the way of knowing, and never half a number', () => {
+    expect([120, 80, 60, 40, 12].map((columns) => line(columns).replace(/[█▒░]+ /, '# '))).toEqual([
+      '# 45/49  queued 0  waiting 0  running 4  passed 40  failed 4  errored 1  0:09',
+      '# 45/49  running 4  passed 40  failed 4  errored 1  0:09',
+      '# 45/49  passed 40  failed 4  errored 1  0:09',
+      '# 45/49  0:09',
+      '45/49  0:09',
+    ]);
+  });
+
+  test('makes room for the oldest case', () => {
+    expect(line(80, { oldest })).toMatch(
+      /^[█▒░]{10,} 45\/49 {2}passed 40 {2}failed 4 {2}errored 1 {2}0:09 {2}oldest: math.*… 1:05$/,
+    );
+    expect(line(60, { oldest })).toMatch(/^[█▒░]{10,} 45\/49 {2}0:09 {2}oldest: math.*… 1:05$/);
+    expect(line(200, { oldest })).toMatch(/running 4.*oldest: math\/a-very-long-name-of-a-case 1:05$/);
+  });
+});
+
 describe('progress on a terminal', () => {
   test('is redrawn in place and left on the screen at the end', () => {
     const screen = aScreen({ isTty: true });
@@ -58,6 +83,15 @@ describe('progress on a terminal', () => {
     expect(first).toBe('');
     expect(second).toContain('queued 1');
     expect(third).toMatch(/passed 1.*\n$/);
+  });
+
+  test('goes on with the time while nothing changes', () => {
+    const screen = aScreen({ isTty: true });
+    const progress = new ProgressView(screen, 0);
+    const oldest = { run: 7, caseId: 'slow', trial: 1, ageMs: 60_000 };
+    progress.show({ ...aScorecard({ status: 'running', counts: { running: 1 } }), oldest }, 1_000);
+    progress.redraw(6_000);
+    expect(screen.text.split('\r\u001b[2K').at(-1)).toMatch(/0:06 {2}oldest: slow 1:05$/);
   });
 
   test('makes room for a message', () => {

@@ -1,11 +1,11 @@
-import { clock, cut } from './text.js';
-import type { ScorecardReply } from './wire.js';
+import { clock, cut, plain, widthOf } from './text.js';
+import type { ProgressReply } from './wire.js';
 
 const BAR_COLUMNS = 30;
 /** Plain lines are for logs of CI: at most one a second, and only when something changed. */
 const LINE_INTERVAL_MS = 1_000;
 
-type Counted = Pick<ScorecardReply, 'counts' | 'status'>;
+type Counted = Pick<ProgressReply, 'counts' | 'status' | 'oldest'>;
 
 /** Runs by state, those settled by outcome: the six add up to what was submitted, less what was cancelled. */
 export function stateLine({ counts }: Pick<Counted, 'counts'>): string {
@@ -31,13 +31,51 @@ export function bar({ counts }: Pick<Counted, 'counts'>, columns = BAR_COLUMNS):
   return '█'.repeat(full) + '▒'.repeat(busy) + '░'.repeat(columns - full - busy);
 }
 
-/** The line that is redrawn in place. It never fills the last column, where a terminal would wrap it. */
+/** A bar is at least this long, and the name of a case with its age. */
+const SHORTEST_BAR = 10;
+const SHORTEST_NAME = 22;
+
+/** States in words, from all of them to none. */
+function stateTexts(view: Counted): string[] {
+  const { running, passed, failed, errored } = view.counts;
+  const words = (counts: Record<string, number>): string =>
+    Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([state, count]) => `${state} ${count}`)
+      .join('  ');
+  return [
+    stateLine(view),
+    words({ queued: view.counts.queued, waiting: view.counts.waiting, running, passed, failed, errored }),
+    words({ passed, failed, errored }),
+    '',
+  ];
+}
+
+/**
+ * The line that is redrawn in place. It never fills the last column, where a terminal would wrap it. On a narrow one
+ * states that nothing is in go first, then those that are not settled, then all.
+ */
 export function barLine(view: Counted, elapsedMs: number, columns: number): string {
-  const { counts, status } = view;
+  const { counts, status, oldest } = view;
+  const room = columns - 1;
   const title = status === 'cancelling' || status === 'paused' ? ` ${status}` : '';
-  const head = `${counts.settled}/${counts.submitted}${title}  ${stateLine(view)}  ${clock(elapsedMs)}`;
-  const room = columns - 1 - head.length - 1;
-  return room >= 10 ? `${bar(view, Math.min(BAR_COLUMNS, room))} ${head}` : cut(head, columns - 1);
+  const heads = stateTexts(view).map((states) =>
+    [`${counts.settled}/${counts.submitted}${title}`, states, clock(elapsedMs)].filter(Boolean).join('  '),
+  );
+  const wanted = SHORTEST_BAR + 1 + (oldest ? SHORTEST_NAME + 2 : 0);
+  const fitting = heads.find((head) => head.length + wanted <= room) ?? heads.find((head) => head.length <= room);
+  const head = fitting ?? cut(heads.at(-1) ?? '', room);
+
+  const nameRoom = room - head.length - SHORTEST_BAR - 3;
+  const name = oldest && nameRoom >= SHORTEST_NAME ? `  ${oldestText(oldest, nameRoom)}` : '';
+  const barRoom = room - head.length - widthOf(name) - 1;
+  return barRoom < SHORTEST_BAR ? head + name : `${bar(view, Math.min(BAR_COLUMNS, barRoom))} ${head}${name}`;
+}
+
+/** `oldest: math/sum 1:05` */
+function oldestText({ caseId, ageMs }: NonNullable<Counted['oldest']>, columns: number): string {
+  const [before, after] = ['oldest: ', ` ${clock(ageMs)}`];
+  return before + cut(plain(caseId), columns - before.length - after.length) + after;
 }
 
 /** What progress is written to. */
@@ -51,6 +89,8 @@ export interface Screen {
 
 /** Shows how a scorecard goes: one line redrawn in place on a terminal, else a line per change. */
 export class ProgressView {
+  private view: Counted | undefined;
+  private viewAt = 0;
   private lastLine = '';
   private lastLineAt = Number.NEGATIVE_INFINITY;
   private isDrawn = false;
@@ -61,9 +101,10 @@ export class ProgressView {
   ) {}
 
   show(view: Counted, now: number): void {
+    this.view = view;
+    this.viewAt = now;
     if (this.screen.isTty) {
-      this.screen.write(`\r\u001b[2K${barLine(view, now - this.startedAt, this.screen.columns())}`);
-      this.isDrawn = true;
+      this.redraw(now);
       return;
     }
     const line = `${view.counts.settled}/${view.counts.submitted}  ${stateLine(view)}`;
@@ -72,6 +113,15 @@ export class ProgressView {
     this.screen.write(`[${clock(now - this.startedAt)}] ${line}\n`);
     this.lastLine = line;
     this.lastLineAt = now;
+  }
+
+  /** Draws what was shown last with the time of now. */
+  redraw(now: number): void {
+    if (!this.view || !this.screen.isTty) return;
+    const { oldest } = this.view;
+    const view = oldest ? { ...this.view, oldest: { ...oldest, ageMs: oldest.ageMs + now - this.viewAt } } : this.view;
+    this.screen.write(`\r\u001b[2K${barLine(view, now - this.startedAt, this.screen.columns())}`);
+    this.isDrawn = true;
   }
 
   /** A message between the progress; the bar is drawn below it again. */

@@ -49,6 +49,8 @@ function addLogs(group: Command, terminal: Terminal): void {
   group
     .command('logs <id>')
     .description('what the job printed, kept after the job is gone')
+    .option('-f, --follow', 'while it runs, too: until the run is settled, through all its attempts')
+    .option('--raw', 'byte for byte on a terminal, too: colours, and whatever else moves its cursor')
     .option('--attempt <n>', 'which attempt (default: the last)', wholeNumber(1))
     .addOption(new Option('--stream <stream>', 'only one of them').choices(['stdout', 'stderr']))
     .action(async (id: string, _options, command: Command) => {

@@ -7,6 +7,7 @@ import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
+import { addStragglers } from './stragglers.command.js';
 import { table } from './text.js';
 import { readScorecard } from './watch.js';
 import { RunReply, ScorecardReply } from './wire.js';
@@ -20,6 +21,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addWatch(group, terminal);
   addShow(group, terminal);
   addCases(group, terminal);
+  addStragglers(group, terminal);
   addCancel(group, terminal);
   addScorecardSettle(group, terminal);
   addList(group, terminal);

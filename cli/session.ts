@@ -11,6 +11,8 @@ export interface Terminal {
   now(): number;
   /** Resolves early when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Does `work` again and again; the result ends that. */
+  every(ms: number, work: () => void): () => void;
   /** Runs `stop` on Ctrl-C instead of ending at once; the result takes that back. */
   onInterrupt(stop: () => void): () => void;
   setExitCode(code: number): void;

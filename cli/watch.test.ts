@@ -5,12 +5,17 @@ import { follow } from './watch.js';
 const running = { body: aScorecard({ status: 'running', finishedAt: null, counts: { running: 1 } }) };
 const done = { body: aScorecard({ counts: { passed: 1 } }) };
 
+const noEvents: Answer = { status: 404, body: { code: 'NOT_FOUND', detail: 'there is no route' } };
+
 async function following(
   answers: Answer[],
   patienceMs = 60_000,
   during?: (terminal: ReturnType<typeof aTerminal>) => void,
 ) {
-  const platform = await aPlatform(() => (answers.length > 1 ? answers.shift() : answers[0]) ?? 'drop');
+  const platform = await aPlatform(({ path }) => {
+    if (path.endsWith('/events')) return noEvents;
+    return (answers.length > 1 ? answers.shift() : answers[0]) ?? 'drop';
+  });
   const terminal = aTerminal({ url: platform.url });
   const { sleep } = terminal;
   terminal.sleep = async (ms) => {
@@ -28,7 +33,7 @@ async function following(
   }
 }
 
-describe('waiting for a scorecard', () => {
+describe('waiting for a scorecard without events', () => {
   test('asks every half second until it is over', async () => {
     const { outcome, terminal } = await following([running, running, done]);
     expect(outcome).toBe('completed');
@@ -63,5 +68,34 @@ describe('waiting for a scorecard', () => {
       message: 'stopped waiting; scorecard sc_1 goes on',
       nextStep: 'npx everdict scorecard watch sc_1, or npx everdict scorecard cancel sc_1',
     });
+  });
+});
+
+describe('waiting for a scorecard that tells its events', () => {
+  const told = (...events: [event: string, id: string, data: object][]): Answer => ({
+    type: 'text/event-stream',
+    body: events.map(([event, id, data]) => `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
+  });
+  const progress = (passed: number) => aScorecard({ status: 'running', counts: { passed, running: 3 - passed } });
+
+  test('shows each step, goes on after a drop where it was, and asks for the result once', async () => {
+    const streams = [
+      told(['progress', '1:1:', progress(1)]),
+      'drop' as const,
+      told(['progress', '2:2:', progress(2)], ['end', '3:3:', {}]),
+    ];
+    const platform = await aPlatform(({ path }) => (path.endsWith('/events') ? (streams.shift() ?? 'drop') : done));
+    const terminal = aTerminal({ url: platform.url });
+    const { reply } = await follow(new Session(terminal, {}), 'sc_1', 60_000);
+    await platform.close();
+    expect(reply.status).toBe('completed');
+    expect(platform.asked.map(({ path, headers }) => [path, headers['last-event-id']])).toEqual([
+      ['/scorecards/sc_1/events', undefined],
+      ['/scorecards/sc_1/events', '1:1:'],
+      ['/scorecards/sc_1/events', '1:1:'],
+      ['/scorecards/sc_1', undefined],
+    ]);
+    expect(terminal.err.text).toMatch(/passed 1.*passed 2/s);
+    expect(terminal.err.text).toContain('the platform answers again');
   });
 });

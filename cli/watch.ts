@@ -1,17 +1,28 @@
+import { followEvents } from './event-source.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './failures.js';
 import { Outage } from './outage.js';
 import { ProgressView } from './progress.js';
 import type { Session } from './session.js';
-import { ScorecardReply } from './wire.js';
+import { ProgressReply, ScorecardReply } from './wire.js';
 
 const POLL_MS = 500;
+/** The clock on the screen goes on while nothing changes. */
+const REDRAW_MS = 1_000;
 
 export const isOver = ({ status }: Pick<ScorecardReply, 'status'>): boolean =>
   status === 'completed' || status === 'cancelled';
 
 export const readScorecard = (session: Session, id: string) =>
   session.client.get(`/scorecards/${encodeURIComponent(id)}`, ScorecardReply);
+
+interface Watch {
+  session: Session;
+  id: string;
+  progress: ProgressView;
+  outage: Outage;
+  signal: AbortSignal;
+}
 
 /**
  * Shows progress until the scorecard is over, also while the platform restarts: it gives up only after `patienceMs`
@@ -22,27 +33,43 @@ export async function follow(session: Session, id: string, patienceMs: number) {
   const interrupt = new AbortController();
   const restore = terminal.onInterrupt(() => interrupt.abort());
   const progress = new ProgressView(terminal.err, terminal.now());
+  const stopClock = terminal.every(REDRAW_MS, () => progress.redraw(terminal.now()));
   const outage = new Outage(patienceMs, (message) => progress.say(message));
+  const watch = { session, id, progress, outage, signal: interrupt.signal };
   try {
-    for (;;) {
-      const answer = await readScorecard(session, id).catch((error) => outage.bear(error, terminal.now()));
-      if (answer) {
-        outage.over(terminal.now());
-        progress.show(answer.reply, terminal.now());
-        if (isOver(answer.reply)) return answer;
-      }
-      await terminal.sleep(POLL_MS, interrupt.signal);
-      if (interrupt.signal.aborted) throw interrupted(id);
-    }
+    await showEvents(watch);
+    return await poll(watch);
   } finally {
+    stopClock();
     progress.end();
     restore();
   }
 }
 
-const interrupted = (id: string): CliError =>
-  new CliError(
+/** Until the end is told. Returns at once where the platform has no events to tell. */
+async function showEvents({ session, id, progress, outage, signal }: Watch): Promise<void> {
+  const path = `/scorecards/${encodeURIComponent(id)}/events`;
+  try {
+    for await (const { event, data } of followEvents(session, { path, query: { runs: 'false' }, outage, signal })) {
+      if (event === 'progress') progress.show(ProgressReply.parse(JSON.parse(data)), session.terminal.now());
+    }
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.refused) throw error;
+  }
+}
+
+async function poll({ session, id, progress, outage, signal }: Watch) {
+  const { terminal } = session;
+  for (; !signal.aborted; await terminal.sleep(POLL_MS, signal)) {
+    const answer = await readScorecard(session, id).catch((error) => outage.bear(error, terminal.now()));
+    if (!answer) continue;
+    outage.over(terminal.now());
+    progress.show(answer.reply, terminal.now());
+    if (isOver(answer.reply)) return answer;
+  }
+  throw new CliError(
     EXIT.interrupted,
     `stopped waiting; scorecard ${id} goes on`,
     `npx everdict scorecard watch ${id}, or npx everdict scorecard cancel ${id}`,
   );
+}

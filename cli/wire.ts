@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { AttemptView, RunView } from '../contracts/run.js';
 import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
+import { OldestRun, ProgressEvent } from '../contracts/scorecard-events.js';
+import { Straggler, Stragglers } from '../contracts/straggler.js';
 
 /*
  * What the command line reads of an answer. Keys it does not know are ignored, so that it also works with a newer
@@ -15,6 +17,16 @@ export const ScorecardReply = z.object({
   rates: z.object({ firstAttempt: rate, final: rate, infraExcluded: rate }),
 });
 export type ScorecardReply = z.infer<typeof ScorecardReply>;
+
+export const ProgressReply = z.object({
+  ...ProgressEvent.shape,
+  counts: z.object(Counts.shape),
+  oldest: z.object(OldestRun.shape).optional(),
+});
+export type ProgressReply = z.infer<typeof ProgressReply>;
+
+export const StragglersReply = z.object({ ...Stragglers.shape, items: z.array(z.object(Straggler.shape)) });
+export type StragglersReply = z.infer<typeof StragglersReply>;
 
 const score = z.object({ grader: z.string(), kind: z.string(), passed: z.boolean(), detail: z.string() });
 

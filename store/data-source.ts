@@ -9,6 +9,7 @@ import { CreateAttempts0000000000007 } from '../migrations/0007_create_attempts.
 import { CreateLogChunks0000000000008 } from '../migrations/0008_create_log_chunks.js';
 import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.js';
 import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
+import { NoteSettledRuns0000000000011 } from '../migrations/0011_note_settled_runs.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { IndexScorecards0000000000015 } from '../migrations/0015_index_scorecards.js';
 import { type Queryable, rows } from './sql.js';
@@ -24,6 +25,7 @@ const MIGRATIONS = [
   CreateLogChunks0000000000008,
   CreateRuntimes0000000000009,
   AddDeadlinesAndDecisions0000000000010,
+  NoteSettledRuns0000000000011,
   IndexLargeSets0000000000012,
   IndexScorecards0000000000015,
 ];

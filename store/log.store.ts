@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
+import type { LogStream } from '../contracts/log-events.js';
+import type { Outcome } from '../contracts/run.js';
 import { GroupWriter } from './group-writer.js';
-import { retrying, rows } from './sql.js';
-
-export type LogStream = 'stdout' | 'stderr';
+import { hasGap, LOG_PAGE, type LogOffsets, type LogPageRow, mergeStreams } from './log-page.js';
+import { retrying, row, rows } from './sql.js';
 
 export interface LogChunk {
   stream: LogStream;
@@ -11,10 +12,11 @@ export interface LogChunk {
   bytes: Uint8Array;
 }
 
-interface ChunkRow {
-  stream: LogStream;
-  at: number;
-  bytes: Buffer;
+/** Of an attempt: whether nothing more will be stored of it, the attempt after it, and how its run ended. */
+export interface LogStanding {
+  isOver: boolean;
+  nextAttempt?: number;
+  outcome?: Outcome;
 }
 
 interface Appended {
@@ -22,6 +24,9 @@ interface Appended {
   attempt: number;
   chunks: readonly LogChunk[];
 }
+
+/** Chunks before an offset of which one may reach beyond it: followers that overlap cut the output differently. */
+const LOOK_BACK = 8;
 
 export class LogStore {
   private readonly appends: GroupWriter<Appended, undefined>;
@@ -53,25 +58,33 @@ export class LogStore {
   }
 
   /**
-   * At most `limit` chunks with bytes at or after `fromAt`, of one stream by offset, or of both in the order they were
-   * kept. Two followers may have cut the output differently: what a chunk repeats is left out.
+   * What follows these offsets, of the streams that have one: each stream by offset, both in the order in which they were
+   * kept. A page of a bounded size; an empty one at the end. `isOver` says that nothing more will be stored.
    */
-  async read(
-    runId: string,
-    attempt: number,
-    stream: LogStream | undefined,
-    fromAt: number,
-    limit: number,
-  ): Promise<LogChunk[]> {
-    const order = stream ? 'at' : 'written_at, stream, at';
-    const found = await rows<ChunkRow>(
+  async page(runId: string, attempt: number, from: LogOffsets, isOver: boolean): Promise<LogChunk[]> {
+    const streams = Object.entries(from);
+    const params = [runId, attempt, streams.map(([stream]) => stream), streams.map(([, at]) => at)];
+    const page = mergeStreams(await rows<LogPageRow>(this.dataSource, LOG_PAGE, [...params, LOOK_BACK]), from);
+    const isDoubtful = page.length > 0 ? hasGap(page, from) : isOver;
+    if (!isDoubtful) return page;
+    // A cut, or the end; or one long chunk that began far before holds what seems to be missing.
+    return mergeStreams(await rows<LogPageRow>(this.dataSource, LOG_PAGE, [...params, null]), from);
+  }
+
+  /** What a follower of an attempt has to know: the outcome of its run, and whether more may be stored of it. */
+  async standing(runId: string, attempt: number): Promise<LogStanding> {
+    const found = await row<{ outcome: Outcome | null; is_open: boolean; next_attempt: number | null }>(
       this.dataSource,
-      `SELECT stream, at, bytes FROM log_chunks
-       WHERE run_id = $1 AND attempt = $2 AND ($3::text IS NULL OR stream = $3) AND at + octet_length(bytes) > $4
-       ORDER BY ${order} LIMIT $5`,
-      [runId, attempt, stream ?? null, fromAt, limit],
+      `SELECT outcome, coalesce(open_attempt = $2, false) AS is_open,
+         (SELECT min(attempt) FROM attempts WHERE run_id = $1 AND attempt > $2) AS next_attempt
+       FROM runs WHERE id = $1`,
+      [runId, attempt],
     );
-    return withoutOverlap(found, fromAt);
+    return {
+      isOver: !found?.is_open,
+      ...(found?.outcome && { outcome: found.outcome }),
+      ...(found?.next_attempt && { nextAttempt: found.next_attempt }),
+    };
   }
 
   /** The end of what one stream holds, about so many bytes. */
@@ -106,14 +119,4 @@ async function insertChunks(dataSource: DataSource, group: readonly Appended[]):
     ),
   );
   return group.map(() => undefined);
-}
-
-function withoutOverlap(found: readonly ChunkRow[], fromAt: number): LogChunk[] {
-  const end = { stdout: fromAt, stderr: fromAt };
-  return found.flatMap(({ stream, at, bytes }) => {
-    const from = Math.max(at, end[stream]);
-    if (from >= at + bytes.length) return [];
-    end[stream] = at + bytes.length;
-    return [{ stream, at: from, bytes: bytes.subarray(from - at) }];
-  });
 }

@@ -6,6 +6,13 @@ import { type Queryable, rows } from './sql.js';
 export interface Tally {
   counts: Counts;
   rates: Rates;
+  /** What the statement saw. */
+  snapshot: string;
+}
+
+/** How a scorecard stands. */
+export interface Progress extends Tally {
+  status: ScorecardStatus;
 }
 
 interface ScorecardRow {
@@ -26,6 +33,7 @@ interface ScorecardRow {
 interface TallyRow {
   id: string;
   submitted: number;
+  snapshot: string;
   tally: Omit<Counts, 'submitted'> & { measured: RateCounts };
 }
 
@@ -53,16 +61,16 @@ export const RUN_TALLY = `
   WHERE scorecard_id = s.id AND (outcome IS NOT NULL OR open_attempt IS NOT NULL OR asked_at IS NOT NULL)`;
 
 const TALLY = `
-  SELECT s.id, s.total AS submitted,
+  SELECT s.id, s.total AS submitted, pg_current_snapshot()::text AS snapshot,
     CASE WHEN s.tally IS NULL THEN (SELECT to_jsonb(r) FROM (${RUN_TALLY}) r) ELSE s.tally END AS tally
   FROM scorecards s WHERE s.id = ANY ($1)`;
 
 export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<string, Tally>> {
   const found = await rows<TallyRow>(db, TALLY, [ids]);
   return new Map(
-    found.map(({ id, submitted, tally: { measured, ...states } }) => [
+    found.map(({ id, submitted, snapshot, tally: { measured, ...states } }) => [
       id,
-      { counts: { submitted, ...states }, rates: ratesOf(measured) },
+      { counts: { submitted, ...states }, rates: ratesOf(measured), snapshot },
     ]),
   );
 }
@@ -91,6 +99,13 @@ export async function viewsOf(db: Queryable, where: string, params: unknown[]): 
     const tally = tallies.get(scorecard.id);
     return tally ? [toView(scorecard, tally)] : [];
   });
+}
+
+/** The status is never ahead of the numbers: it is read first. */
+export async function progressOf(db: Queryable, id: string): Promise<Progress | undefined> {
+  const [scorecard] = await rows<ScorecardRow>(db, `${SCORECARD_ROWS} WHERE s.id = $1`, [id]);
+  const tally = (await talliesOf(db, [id])).get(id);
+  return scorecard && tally && { ...tally, status: statusOf(scorecard, tally.counts) };
 }
 
 const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardView => ({

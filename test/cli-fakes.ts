@@ -5,6 +5,7 @@ import type { Terminal } from '../cli/session.js';
 
 /** A screen that remembers. */
 export function aScreen({ isTty = false, columns = 120 } = {}): Screen & { text: string } {
+  const decoder = new TextDecoder();
   const screen = {
     text: '',
     isTty,
@@ -13,7 +14,7 @@ export function aScreen({ isTty = false, columns = 120 } = {}): Screen & { text:
       screen.text += text;
     },
     async writeBytes(bytes: Uint8Array) {
-      screen.text += Buffer.from(bytes).toString();
+      screen.text += decoder.decode(bytes, { stream: true });
     },
   };
   return screen;
@@ -39,6 +40,7 @@ export function aTerminal({ url = NOBODY, isTty = false } = {}) {
       now += ms;
       terminal.slept += ms;
     },
+    every: () => () => {},
     onInterrupt(stop: () => void) {
       interrupt = stop;
       return () => {};

@@ -12,9 +12,12 @@ import { IdempotencyStore } from '../../store/idempotency.store.js';
 import { InvariantStore } from '../../store/invariant.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { PoolStore } from '../../store/pool.store.js';
+import { ProgressStore } from '../../store/progress.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
+import { ScorecardNotes } from '../../store/scorecard-notes.js';
+import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
 import { ReferencesService } from './references.service.js';
@@ -29,6 +32,7 @@ const STORES = [
   InvariantStore,
   LogStore,
   PoolStore,
+  ProgressStore,
   RunStore,
   RuntimeStore,
   ScorecardStore,
@@ -59,6 +63,8 @@ export function commonModule({ env, dataSource, workflows, log, registry }: Comm
     { provide: Registry, useValue: registry },
     { provide: Operator, useValue: new Operator(env) },
     ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
+    { provide: EventStreams, useFactory: () => new EventStreams(log) },
+    { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },
     IdempotencyService,
     ReferencesService,
   ];

@@ -140,9 +140,10 @@ function requestBody(body: z.ZodType, { bodyExample, bodyTypes = [] }: Operation
 
 function success({ answer }: OperationInfo, book: SchemaBook): Json {
   const example = answer.example === undefined ? {} : { example: answer.example };
-  const content = answer.schema
+  const content: Json = answer.schema
     ? { [answer.type ?? 'application/json']: { schema: book.jsonSchema(answer.schema), ...example } }
     : { [answer.type ?? 'text/plain']: {} };
+  if (answer.orType) content[answer.orType] = {};
   return { description: 'Success', content };
 }
 

@@ -39,6 +39,8 @@ export const SUBMITTED = {
   },
 };
 
+export const LAST_EVENT_ID = { 'Last-Event-ID': 'The id of the last event that is known, to go on after it' };
+
 export const IDEMPOTENCY_HEADER = {
   'Idempotency-Key': 'Sending the request again with the same key within 24 hours makes nothing new',
 };

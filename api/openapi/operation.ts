@@ -8,8 +8,8 @@ export const OPERATION = 'everdict:operation';
 export interface OperationInfo {
   summary: string;
   description?: string;
-  /** Status and shape of success; without a schema the answer is no JSON, and `type` names what it is. */
-  answer: { status: number; schema?: z.ZodType; type?: string; example?: unknown };
+  /** Status and shape of success; without a schema the answer is no JSON, and `type` names what it is, or `orType`. */
+  answer: { status: number; schema?: z.ZodType; type?: string; orType?: string; example?: unknown };
   /** Codes it refuses with, beyond those that every route has. */
   refuses?: readonly ErrorCode[];
   bodyExample?: unknown;

@@ -3,28 +3,41 @@ import { EvalCase } from '../../contracts/case.js';
 import { Dataset, DatasetSummary } from '../../contracts/dataset.js';
 import { Grader } from '../../contracts/grader.js';
 import { HarnessSpec } from '../../contracts/harness.js';
+import { AttemptEvent, CutEvent, EndEvent, PieceEvent } from '../../contracts/log-events.js';
 import { AttemptView, RunView, Score } from '../../contracts/run.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import { Counts, Rate, Rates, RunRequest, ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import { FinishEvent, OldestRun, ProgressEvent, RunEvent } from '../../contracts/scorecard-events.js';
+import { Straggler, Stragglers } from '../../contracts/straggler.js';
 import { Problem } from '../common/problem.js';
 
 const NAMED = {
+  AttemptEvent,
   AttemptView,
   Counts,
+  CutEvent,
   Dataset,
   DatasetSummary,
+  EndEvent,
   EvalCase,
+  FinishEvent,
   Grader,
   HarnessSpec,
+  OldestRun,
+  PieceEvent,
   Problem,
+  ProgressEvent,
   Rate,
   Rates,
+  RunEvent,
   RunRequest,
   RunView,
   RuntimeSpec,
   Score,
   ScorecardRequest,
   ScorecardView,
+  Straggler,
+  Stragglers,
 } as const satisfies Record<string, z.ZodType>;
 
 type JsonSchema = Record<string, unknown>;

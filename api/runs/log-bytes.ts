@@ -1,43 +1,42 @@
-import type { LogChunk, LogStore, LogStream } from '../../store/log.store.js';
+import type { LogChunk, LogStore } from '../../store/log.store.js';
+import type { LogOffsets } from '../../store/log-page.js';
 
-/** Chunks of one read from the store. */
-const PAGE = 64;
-/** More chunks than a kept log of two streams can have. */
-const ALL = 1_000_000;
+export interface AttemptOf {
+  runId: string;
+  attempt: number;
+}
 
-/** One stream from an offset up to another, a page of chunks at a time. */
-export async function* streamChunks(
-  logs: Pick<LogStore, 'read'>,
-  { runId, attempt }: { runId: string; attempt: number },
-  stream: LogStream,
-  from: number,
-  to: number,
+/** Reads the streams from some offsets up to others, a page at a time; a running job may print on meanwhile. */
+export async function* keptChunks(
+  logs: Pick<LogStore, 'page'>,
+  { runId, attempt }: AttemptOf,
+  from: LogOffsets,
+  to: LogOffsets,
 ): AsyncGenerator<LogChunk> {
-  for (let at = from; at < to; ) {
-    const page = await logs.read(runId, attempt, stream, at, PAGE);
-    if (page.length === 0) return;
-    yield* page;
-    at = page.reduce((end, chunk) => Math.max(end, chunk.at + chunk.bytes.length), at + 1);
+  for (const at = { ...from }; ; ) {
+    const page = await logs.page(runId, attempt, at, true);
+    for (const { stream, at: start, bytes } of page) {
+      const room = (to[stream] ?? 0) - start;
+      at[stream] = start + bytes.length;
+      if (room > 0) yield { stream, at: start, bytes: bytes.subarray(0, room) };
+    }
+    if (page.length === 0 || hasReached(at, to)) return;
   }
 }
 
-/** Both streams, in the order in which they were kept. */
-export async function* mergedChunks(
-  logs: Pick<LogStore, 'read'>,
-  { runId, attempt }: { runId: string; attempt: number },
-): AsyncGenerator<LogChunk> {
-  yield* await logs.read(runId, attempt, undefined, 0, ALL);
-}
+const hasReached = (at: LogOffsets, to: LogOffsets): boolean =>
+  (at.stdout ?? 0) >= (to.stdout ?? 0) && (at.stderr ?? 0) >= (to.stderr ?? 0);
 
 /** The bytes of chunks; where some were cut, `marksCuts` says how many in a line of its own. */
 export async function* bytesOf(
   chunks: AsyncIterable<LogChunk>,
-  from: number,
+  from: LogOffsets,
   marksCuts: boolean,
 ): AsyncGenerator<Uint8Array> {
-  const end = { stdout: from, stderr: from };
+  const end = { ...from };
   for await (const { stream, at, bytes } of chunks) {
-    if (marksCuts && at > end[stream]) yield Buffer.from(`\n[${at - end[stream]} bytes of ${stream} cut]\n`);
+    const cut = at - (end[stream] ?? 0);
+    if (marksCuts && cut > 0) yield Buffer.from(`\n[${cut} bytes of ${stream} cut]\n`);
     end[stream] = at + bytes.length;
     yield bytes;
   }

@@ -2,10 +2,13 @@ import { Readable } from 'node:stream';
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RunId } from '../../contracts/ids.js';
+import { LogPositionId } from '../../contracts/log-events.js';
 import { RunView } from '../../contracts/run.js';
 import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
-import { IDEMPOTENCY_HEADER, RUN_REQUEST } from '../openapi/examples.js';
+import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { parseInput } from '../common/schema.pipe.js';
+import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, RUN_REQUEST } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { bytesOf } from './log-bytes.js';
 import { Attempts, LogQuery, SubmittedRun } from './runs.schema.js';
@@ -13,7 +16,10 @@ import { RunsService } from './runs.service.js';
 
 @Controller('runs')
 export class RunsController {
-  constructor(private readonly runs: RunsService) {}
+  constructor(
+    private readonly runs: RunsService,
+    private readonly streams: EventStreams,
+  ) {}
 
   @Post()
   @HttpCode(202)
@@ -57,9 +63,13 @@ export class RunsController {
     summary: 'What the job printed, byte for byte',
     description:
       'The result record is left out. As text, a cut is marked by a line; with `Accept: application/octet-stream` the ' +
-      'bytes come alone. With `stream`, the header `X-Next-Offset` says where a later request goes on.',
-    headers: { Accept: '`text/plain` or `application/octet-stream`' },
-    answer: { status: 200, type: 'text/plain' },
+      'bytes come alone. With `stream`, the header `X-Next-Offset` says where a later request goes on.\n\n' +
+      'With `follow` the answer is Server-Sent Events: `attempt` (AttemptEvent) before each attempt after the first, ' +
+      '`log` (PieceEvent) for what it prints, `cut` (CutEvent) where bytes were not kept, and at last `end` (EndEvent). ' +
+      'Whoever comes back with the id of the last event goes on after it: nothing is missing and nothing comes twice. ' +
+      'An answer that ends without `end` was interrupted.',
+    headers: { Accept: '`text/plain` or `application/octet-stream`', ...LAST_EVENT_ID },
+    answer: { status: 200, type: 'text/plain', orType: EVENT_STREAM },
     refuses: ['NOT_FOUND'],
   })
   async logs(
@@ -67,8 +77,14 @@ export class RunsController {
     @Param('id', { schema: RunId }) id: RunId,
     @Query({ schema: LogQuery }) query: LogQuery,
     @Headers('accept') accept: string | undefined,
+    @Headers('last-event-id') lastEventId: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
+    if (query.follow !== undefined) {
+      const known = lastEventId === undefined ? query.from : parseInput(LogPositionId, lastEventId, 'Last-Event-ID');
+      const events = await this.runs.followLog(workspace, id, { ...query, from: known });
+      return new StreamableFile(this.streams.open(reply.raw, events), { type: EVENT_STREAM });
+    }
     const { chunks, from, end } = await this.runs.readLog(workspace, id, query);
     if (end !== undefined) reply.header('x-next-offset', String(end));
     const isRaw = accept?.startsWith('application/octet-stream') ?? false;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LogPositionId, LogStream } from '../../contracts/log-events.js';
 import { AttemptView, RunState } from '../../contracts/run.js';
 
 export const SubmittedRun = z.strictObject({
@@ -13,12 +14,22 @@ export type Attempts = z.infer<typeof Attempts>;
 
 export const LogQuery = z
   .strictObject({
-    stream: z.enum(['stdout', 'stderr']).optional().describe('Absent: both, in the order in which they were kept'),
+    stream: LogStream.optional().describe('Absent: both, in the order in which they were kept'),
     attempt: z.coerce.number().int().min(1).optional().describe('Absent: the last'),
     offset: z.coerce.number().int().min(0).optional().describe('First byte wanted of the stream'),
+    follow: z.enum(['', 'true']).optional().describe('Answers with events, until the run is settled'),
+    from: LogPositionId.optional().describe('With `follow`: the id of the last event that is known'),
   })
   .refine(({ stream, offset }) => offset === undefined || stream !== undefined, {
     path: ['offset'],
     message: 'counts the bytes of one stream: give `stream`, too',
+  })
+  .refine(({ follow, offset }) => offset === undefined || follow === undefined, {
+    path: ['offset'],
+    message: 'is for a log that is read once: with `follow` give `from`',
+  })
+  .refine(({ follow, from, attempt }) => from === undefined || (follow !== undefined && attempt === undefined), {
+    path: ['from'],
+    message: 'names the attempt itself: give it with `follow`, and without `attempt`',
   });
 export type LogQuery = z.infer<typeof LogQuery>;

@@ -3,6 +3,7 @@ import type { EvalCase } from '../../contracts/case.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { quoted } from '../../contracts/field-path.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
+import { logPosition } from '../../contracts/log-events.js';
 import type { AttemptView, RunView } from '../../contracts/run.js';
 import type { RunRequest } from '../../contracts/scorecard.js';
 import { caseFaults } from '../../policy/cases.js';
@@ -11,15 +12,18 @@ import { AttemptStore } from '../../store/attempt.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { newId } from '../../store/ids.js';
 import { type LogChunk, LogStore } from '../../store/log.store.js';
+import type { LogOffsets } from '../../store/log-page.js';
 import { type NewRun, RunStore } from '../../store/run.store.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
+import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { Operator } from '../common/operator.js';
 import { ReferencesService } from '../common/references.service.js';
 import { notFound } from '../common/registration.js';
 import { invalid } from '../common/schema.pipe.js';
 import { WorkflowClient } from '../common/workflow.client.js';
-import { mergedChunks, streamChunks } from './log-bytes.js';
+import { keptChunks } from './log-bytes.js';
+import { LogFollower } from './log-follower.js';
 import type { LogQuery } from './runs.schema.js';
 
 interface Asked {
@@ -30,7 +34,7 @@ interface Asked {
 /** A log to send: its chunks, and where its stream ends so far. */
 export interface JobLog {
   chunks: AsyncIterable<LogChunk>;
-  from: number;
+  from: LogOffsets;
   end?: number;
 }
 
@@ -40,6 +44,7 @@ export class RunsService {
     private readonly runs: RunStore,
     private readonly attempts: AttemptStore,
     private readonly logs: LogStore,
+    private readonly follower: LogFollower,
     private readonly datasets: DatasetStore,
     private readonly references: ReferencesService,
     private readonly idempotency: IdempotencyService,
@@ -86,14 +91,34 @@ export class RunsService {
   }
 
   /** What the job printed, without the result record. */
-  async readLog(workspace: string, id: string, { stream, attempt, offset: from = 0 }: LogQuery): Promise<JobLog> {
+  async readLog(workspace: string, id: string, { stream, attempt, offset = 0 }: LogQuery): Promise<JobLog> {
+    const of = { runId: id, attempt: await this.attemptOf(workspace, id, attempt) };
+    const ends = await this.logs.kept(id, of.attempt);
+    if (stream === undefined) {
+      const start = { stdout: 0, stderr: 0 };
+      return { chunks: keptChunks(this.logs, of, start, ends), from: start };
+    }
+    const end = Math.max(offset, ends[stream]);
+    const start = { [stream]: offset };
+    return { chunks: keptChunks(this.logs, of, start, { [stream]: end }), from: start, end };
+  }
+
+  /** The log as it grows, from the position after which a reader wants to go on, else from the attempt's beginning. */
+  async followLog(
+    workspace: string,
+    id: string,
+    { stream, attempt, from }: Pick<LogQuery, 'stream' | 'attempt' | 'from'>,
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<StreamEvent>> {
+    const position = from === undefined ? undefined : logPosition(from);
+    const first = await this.attemptOf(workspace, id, position?.attempt || attempt);
+    return (signal) => this.follower.follow(id, position ?? { attempt: first, stdout: 0, stderr: 0 }, stream, signal);
+  }
+
+  /** The attempt that is asked for, else the last; 0 before the first. */
+  private async attemptOf(workspace: string, id: string, wanted: number | undefined): Promise<number> {
     const { attempts } = await this.read(workspace, id);
-    if (attempt !== undefined && attempt > attempts)
-      throw notFound('attempt', `${attempt} of run ${id}, which has ${attempts}`);
-    const of = { runId: id, attempt: attempt ?? attempts };
-    if (stream === undefined) return { chunks: mergedChunks(this.logs, of), from };
-    const end = Math.max(from, (await this.logs.kept(id, of.attempt))[stream]);
-    return { chunks: streamChunks(this.logs, of, stream, from, end), from, end };
+    if (wanted === undefined || wanted <= attempts) return wanted ?? attempts;
+    throw notFound('attempt', `${wanted} of run ${id}, which has ${attempts}`);
   }
 
   /** In the database first, then in Temporal. A run that has its outcome keeps it. */

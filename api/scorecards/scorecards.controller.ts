@@ -1,18 +1,25 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CaseId, ScorecardId } from '../../contracts/ids.js';
 import { RunView } from '../../contracts/run.js';
 import { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
+import { Stragglers } from '../../contracts/straggler.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
-import { IDEMPOTENCY_HEADER, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
+import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { parseInput } from '../common/schema.pipe.js';
+import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
-import { CaseQuery, Submitted } from './scorecards.schema.js';
+import { EventPositionId } from './event-position.js';
+import { CaseQuery, EventQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
 
 @Controller('scorecards')
 export class ScorecardsController {
-  constructor(private readonly scorecards: ScorecardsService) {}
+  constructor(
+    private readonly scorecards: ScorecardsService,
+    private readonly streams: EventStreams,
+  ) {}
 
   @Post()
   @HttpCode(202)
@@ -90,6 +97,43 @@ export class ScorecardsController {
     @Body({ schema: Settlement }) settlement: Settlement,
   ): Promise<RunView> {
     return this.scorecards.settle(workspace, id, caseId, settlement, subject);
+  }
+
+  @Get(':id/stragglers')
+  @Operation({
+    summary: 'Runs of a scorecard that run or wait: since when, and how they compare with the finished ones',
+    answer: { status: 200, schema: Stragglers },
+    refuses: ['NOT_FOUND'],
+  })
+  stragglers(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+    @Query({ schema: StragglerQuery }) query: StragglerQuery,
+  ): Promise<Stragglers> {
+    return this.scorecards.stragglers(workspace, id, query);
+  }
+
+  @Get(':id/events')
+  @Operation({
+    summary: 'What happens to a scorecard, as it happens, until it is finished',
+    description:
+      'Server-Sent Events: a `run` (RunEvent) for each settled run, `progress` (ProgressEvent) whenever the totals ' +
+      'change, and at last `end` (FinishEvent). Whoever comes back with the id of the last event goes on after it: ' +
+      'every run is told, and none twice. An answer that ends without `end` was interrupted.',
+    headers: LAST_EVENT_ID,
+    answer: { status: 200, type: EVENT_STREAM },
+    refuses: ['NOT_FOUND'],
+  })
+  async events(
+    @Caller() { workspace }: Principal,
+    @Param('id', { schema: ScorecardId }) id: ScorecardId,
+    @Query({ schema: EventQuery }) { runs }: EventQuery,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const from = lastEventId === undefined ? {} : parseInput(EventPositionId, lastEventId, 'Last-Event-ID');
+    const events = await this.scorecards.watch(workspace, id, from, runs === 'true');
+    return new StreamableFile(this.streams.open(reply.raw, events), { type: EVENT_STREAM });
   }
 
   @Post(':id/cancel')

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ScorecardGate } from './scorecard-gate.js';
+import { ScorecardWatcher } from './scorecard-watcher.js';
 import { ScorecardsController } from './scorecards.controller.js';
 import { ScorecardsService } from './scorecards.service.js';
 
-@Module({ controllers: [ScorecardsController], providers: [ScorecardGate, ScorecardsService] })
+@Module({ controllers: [ScorecardsController], providers: [ScorecardGate, ScorecardsService, ScorecardWatcher] })
 export class ScorecardsModule {}

@@ -11,6 +11,16 @@ export const CaseQuery = ListQuery.extend({
 });
 export type CaseQuery = z.infer<typeof CaseQuery>;
 
+export const EventQuery = z.strictObject({
+  runs: z.enum(['true', 'false']).default('true').describe('`false`: only how many there are, none by itself'),
+});
+export type EventQuery = z.infer<typeof EventQuery>;
+
+export const StragglerQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(100).describe('At most so many'),
+});
+export type StragglerQuery = z.infer<typeof StragglerQuery>;
+
 export const Submitted = z.strictObject({
   id: z.string(),
   status: ScorecardStatus,

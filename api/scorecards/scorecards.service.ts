@@ -4,23 +4,30 @@ import { PlatformError } from '../../contracts/errors.js';
 import { quoted } from '../../contracts/field-path.js';
 import type { RunView } from '../../contracts/run.js';
 import type { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
+import type { Stragglers } from '../../contracts/straggler.js';
 import { decisionOf } from '../../policy/decision.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
 import { newId } from '../../store/ids.js';
+import { ProgressStore } from '../../store/progress.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
+import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { notFound } from '../common/registration.js';
 import { WorkflowClient } from '../common/workflow.client.js';
+import type { EventPosition } from './event-position.js';
 import { ScorecardGate } from './scorecard-gate.js';
-import type { CaseQuery } from './scorecards.schema.js';
+import { ScorecardWatcher } from './scorecard-watcher.js';
+import type { CaseQuery, StragglerQuery } from './scorecards.schema.js';
 
 @Injectable()
 export class ScorecardsService {
   constructor(
     private readonly scorecards: ScorecardStore,
     private readonly runs: RunStore,
+    private readonly progress: ProgressStore,
+    private readonly watcher: ScorecardWatcher,
     private readonly gate: ScorecardGate,
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
@@ -109,6 +116,22 @@ export class ScorecardsService {
       await this.scorecards.complete(id);
     }
     return settled;
+  }
+
+  async stragglers(workspace: string, id: string, { limit }: StragglerQuery): Promise<Stragglers> {
+    await this.read(workspace, id);
+    return this.progress.stragglers(id, limit);
+  }
+
+  /** What happens to a scorecard after a position, until it is finished. */
+  async watch(
+    workspace: string,
+    id: string,
+    from: EventPosition,
+    hasRuns: boolean,
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<StreamEvent>> {
+    await this.read(workspace, id);
+    return (signal) => this.watcher.watch(id, from, hasRuns, signal);
   }
 
   /** In the database first, then in Temporal. What is finished stays finished. */

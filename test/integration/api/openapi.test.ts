@@ -36,6 +36,8 @@ const ROUTES = [
   'get /scorecards',
   'get /scorecards/{id}',
   'get /scorecards/{id}/cases',
+  'get /scorecards/{id}/events',
+  'get /scorecards/{id}/stragglers',
   'post /datasets',
   'post /harnesses',
   'post /runs',

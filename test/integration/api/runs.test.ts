@@ -1,4 +1,5 @@
-import { LogStore, type LogStream } from '../../../store/log.store.js';
+import type { LogStream } from '../../../contracts/log-events.js';
+import { LogStore } from '../../../store/log.store.js';
 import { type Api, registerWorld, rowCounts, startApi } from './server.js';
 
 let api: Api;

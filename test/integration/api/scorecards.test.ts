@@ -61,7 +61,7 @@ describe('a scorecard', () => {
   });
 
   test('that does not exist is a 404', async () => {
-    for (const path of ['', '/cases']) {
+    for (const path of ['', '/cases', '/events', '/stragglers']) {
       const { status, body } = await api.send('GET', `/scorecards/sc_${'0'.repeat(26)}${path}`);
       expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
     }

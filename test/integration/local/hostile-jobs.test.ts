@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { ProcessTable } from '../../../backends/local/local.process.js';
 import { jobPaths, readWrapper } from '../../../backends/local/local.state.js';
+import { wholeLog } from '../../whole-log.js';
 import { Rig, type RunSketch, type Worker } from './rig.js';
 
 let rig: Rig;
@@ -26,7 +27,7 @@ async function verdictOf(sketch: RunSketch): Promise<string> {
 }
 
 const stdoutOf = async (runId: string): Promise<Buffer> =>
-  Buffer.concat((await rig.world.logs.read(runId, 1, 'stdout', 0, 10_000)).map(({ bytes }) => bytes));
+  Buffer.concat((await wholeLog(rig.world.logs, runId, 1, 'stdout')).map(({ bytes }) => bytes));
 
 describe('a job that', () => {
   const FIFTY_MB = 'head -c 50000000 /dev/zero | tr "\\0" x';
@@ -149,7 +150,7 @@ describe('what a job prints (E07, G67)', () => {
     await small.runToEnd(input);
 
     const all = Array.from({ length: 2_000 }, (_, i) => `${i + 1}\n`).join('');
-    const chunks = await rig.world.logs.read(input.runId, 1, 'stdout', 0, 100);
+    const chunks = await wholeLog(rig.world.logs, input.runId, 1, 'stdout');
     expect(chunks.map(({ at, bytes }) => [at, bytes.length])).toEqual([
       [0, 800],
       [all.length - 200, 200],
@@ -168,7 +169,7 @@ describe('what a job prints (E07, G67)', () => {
     clearInterval(sampler);
 
     expect(peak - before).toBeLessThan(100_000_000);
-    const chunks = await rig.world.logs.read(input.runId, 1, 'stdout', 0, 10_000);
+    const chunks = await wholeLog(rig.world.logs, input.runId, 1, 'stdout');
     expect(chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(10_000_000);
     expect(chunks.at(-1)?.at).toBeGreaterThan(199_000_000);
     expect(

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { jobPaths } from '../../../backends/local/local.state.js';
+import { wholeLog } from '../../whole-log.js';
 import { Rig } from './rig.js';
 
 let rig: Rig;
@@ -28,7 +29,7 @@ describe('a job that prints far more than is kept', () => {
       const { record } = (await rig.world.attempts.read(input.runId, 1)) ?? {};
       expect(record).toMatchObject({ status: 0, answerCut: true });
       expect(record?.answer.length).toBe(262_144);
-      const chunks = await rig.world.logs.read(input.runId, 1, 'stdout', 0, 1_000);
+      const chunks = await wholeLog(rig.world.logs, input.runId, 1, 'stdout');
       const head = chunks.filter(({ at }) => at < LOG_BYTES);
       const tail = chunks.filter(({ at }) => at >= LOG_BYTES);
       const lengthOf = (part: typeof chunks) => part.reduce((total, { bytes }) => total + bytes.length, 0);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { wholeLog } from '../../whole-log.js';
 import { aContext, Rig } from './rig.js';
 
 let rig: Rig;
@@ -40,7 +41,7 @@ describe('an attempt', () => {
     ]);
     expect(await rig.processesOf(input)).toEqual([]);
     expect(existsSync(fileOf(`jobs/${attempt?.allocation}`))).toBe(false);
-    const logs = await rig.world.logs.read(input.runId, 1, undefined, 0, 10);
+    const logs = await wholeLog(rig.world.logs, input.runId, 1);
     expect(Object.fromEntries(logs.map(({ stream, bytes }) => [stream, String(bytes)]))).toEqual({
       stdout: '42\n',
       stderr: 'note\n',
@@ -108,7 +109,7 @@ describe('an attempt', () => {
     );
     expect(readFileSync(starts, 'utf8')).toBe('start\n');
     expect(
-      String((await rig.world.logs.read(input.runId, 1, 'stdout', 0, 10)).map(({ bytes }) => String(bytes)).join('')),
+      String((await wholeLog(rig.world.logs, input.runId, 1, 'stdout')).map(({ bytes }) => String(bytes)).join('')),
     ).toBe('done\n');
   });
 

@@ -4,6 +4,7 @@ import type { AttemptInput } from '../../../activities/attempt.js';
 import { ProcessTable } from '../../../backends/local/local.process.js';
 import { jobPaths, readWrapper } from '../../../backends/local/local.state.js';
 import { eventually } from '../../eventually.js';
+import { wholeLog } from '../../whole-log.js';
 import { printing, recordLines, script } from './programs.js';
 import { Rig, type RunSketch, type Worker } from './rig.js';
 
@@ -36,7 +37,7 @@ async function verdictOf(sketch: RunSketch): Promise<string> {
 }
 
 const stdoutOf = async ({ runId }: AttemptInput): Promise<string> =>
-  Buffer.concat((await rig.world.logs.read(runId, 1, 'stdout', 0, 10_000)).map(({ bytes }) => bytes)).toString();
+  Buffer.concat((await wholeLog(rig.world.logs, runId, 1, 'stdout')).map(({ bytes }) => bytes)).toString();
 
 describe('a process that', () => {
   const graders = [{ kind: 'equals', value: 'ok' }];

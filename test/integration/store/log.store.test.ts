@@ -1,5 +1,7 @@
+import type { LogStream } from '../../../contracts/log-events.js';
 import { LocalHostStore } from '../../../store/local-host.store.js';
-import type { LogChunk, LogStream } from '../../../store/log.store.js';
+import type { LogChunk } from '../../../store/log.store.js';
+import type { LogOffsets } from '../../../store/log-page.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, type World } from './world.js';
 
@@ -21,15 +23,16 @@ const chunk = (at: number, text: string, stream: LogStream = 'stdout'): LogChunk
   at,
   bytes: Buffer.from(text),
 });
-const read = async (stream?: LogStream, fromAt = 0, limit = 100) =>
-  (await world.logs.read(run, 1, stream, fromAt, limit)).map(({ at, bytes }) => [at, Buffer.from(bytes).toString()]);
+const START = { stdout: 0, stderr: 0 };
+const read = async (from: LogOffsets = START) =>
+  (await world.logs.page(run, 1, from, true)).map(({ at, bytes }) => [at, Buffer.from(bytes).toString()]);
 
 describe('a log', () => {
   test('keeps arbitrary bytes', async () => {
     const bytes = Uint8Array.from({ length: 512 }, (_, i) => i % 256);
-    await world.logs.append(run, 1, [{ stream: 'stderr', at: 0, bytes: bytes.subarray(100) }]);
+    await world.logs.append(run, 1, [{ stream: 'stderr', at: 100, bytes: bytes.subarray(100) }]);
 
-    const [stored] = await world.logs.read(run, 1, 'stderr', 0, 10);
+    const [stored] = await world.logs.page(run, 1, { stderr: 100 }, true);
     expect(Buffer.compare(Buffer.from(stored?.bytes ?? []), bytes.subarray(100))).toBe(0);
   });
 
@@ -45,21 +48,18 @@ describe('a log', () => {
     await world.logs.append(run, 1, [chunk(0, 'abcd'), chunk(4, 'efgh')]);
     await world.logs.append(run, 1, [chunk(0, 'abcd'), chunk(2, 'cdef'), chunk(6, 'ghij')]);
 
-    const text = (await read('stdout')).map(([, part]) => part).join('');
+    const text = (await read({ stdout: 0 })).map(([, part]) => part).join('');
     expect(text).toBe('abcdefghij');
   });
 
-  test('is read from an offset, a number of chunks at a time', async () => {
+  test('is read from an offset', async () => {
     await world.logs.append(run, 1, [chunk(0, 'aaa'), chunk(3, 'bbb'), chunk(6, 'ccc')]);
 
-    expect(await read('stdout', 4)).toEqual([
+    expect(await read({ stdout: 4 })).toEqual([
       [4, 'bb'],
       [6, 'ccc'],
     ]);
-    expect(await read('stdout', 0, 2)).toEqual([
-      [0, 'aaa'],
-      [3, 'bbb'],
-    ]);
+    expect(await read({ stderr: 0 })).toEqual([]);
   });
 
   test('of both streams comes in the order it was kept', async () => {
