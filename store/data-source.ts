@@ -11,7 +11,7 @@ import { CreateRuntimes0000000000009 } from '../migrations/0009_create_runtimes.
 import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_deadlines_and_decisions.js';
 import { NoteSettledRuns0000000000011 } from '../migrations/0011_note_settled_runs.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
-import { IndexScorecards0000000000015 } from '../migrations/0015_index_scorecards.js';
+import { IndexScorecards0000000000013 } from '../migrations/0013_index_scorecards.js';
 import { type Queryable, rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -27,7 +27,7 @@ const MIGRATIONS = [
   AddDeadlinesAndDecisions0000000000010,
   NoteSettledRuns0000000000011,
   IndexLargeSets0000000000012,
-  IndexScorecards0000000000015,
+  IndexScorecards0000000000013,
 ];
 
 /** Oldest major version of the server that this was tried with. */

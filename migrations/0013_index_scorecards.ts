@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-export class IndexScorecards0000000000015 implements MigrationInterface {
+export class IndexScorecards0000000000013 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       -- The pools its runs wait in, so that planning reads none of the runs.
