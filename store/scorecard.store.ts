@@ -58,6 +58,13 @@ const toOpenRun = (stored: PartitionRow): OpenRun => ({
 /** Runs that are cancelled in one transaction. */
 const CANCEL_BATCH = 1_000;
 
+/**
+ * The runs from one ordinal up to another, by their keys: fresh runs have no statistics yet, and by ordinal the planner may
+ * read all of a scorecard's for each part of them.
+ */
+const runIdsOf = (scorecardId: string, from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, i) => `${scorecardId}.${from + i}`);
+
 export class ScorecardStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -131,17 +138,17 @@ export class ScorecardStore {
   }
 
   private cancelRuns(id: string, from: number, to: number): Promise<number> {
-    const range = [id, from, to];
-    const isOpen = 'scorecard_id = $1 AND ordinal >= $2 AND ordinal < $3 AND outcome IS NULL';
+    const runIds = runIdsOf(id, from, to);
     return transaction(this.dataSource, async (db) => {
-      await rows(db, `SELECT 1 FROM runs WHERE ${isOpen} ORDER BY id FOR NO KEY UPDATE`, range);
+      const open = 'id = ANY ($1) AND outcome IS NULL';
+      await rows(db, `SELECT 1 FROM runs WHERE ${open} ORDER BY id FOR NO KEY UPDATE`, [runIds]);
       const cancelled = await affected(
         db,
         `UPDATE runs SET cancel_requested_at = coalesce(cancel_requested_at, now()),
            outcome = CASE WHEN open_attempt IS NULL THEN 'cancelled' END,
            settled_at = CASE WHEN open_attempt IS NULL THEN now() END
-         WHERE ${isOpen}`,
-        range,
+         WHERE ${open}`,
+        [runIds],
       );
       if (cancelled > 0) {
         await rows(
@@ -201,8 +208,8 @@ export class ScorecardStore {
          coalesce(r.open_attempt, (SELECT max(attempt) + 1 FROM attempts WHERE run_id = r.id), 1) AS attempt
        FROM runs r JOIN pools p ON p.id = r.pool_id
        LEFT JOIN attempts o ON o.run_id = r.id AND o.attempt = r.open_attempt
-       WHERE r.scorecard_id = $1 AND r.ordinal >= $2 AND r.ordinal < $3 AND r.outcome IS NULL ORDER BY r.ordinal`,
-      [id, from, to],
+       WHERE r.id = ANY ($1) AND r.outcome IS NULL ORDER BY r.ordinal`,
+      [runIdsOf(id, from, to)],
     );
     return found.map(toOpenRun);
   }
