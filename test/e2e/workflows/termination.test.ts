@@ -43,13 +43,9 @@ const idOf = (part: Part, scorecardId: string): string => {
   return part === 'window' ? windowWorkflowId(scorecardId, 0) : caseWorkflowId(`${scorecardId}.1`);
 };
 
-/** Scorecards of a quick case and two that run for a while, with all those running that can. */
-async function underWay(
-  file: string,
-  number: number,
-  seconds: number,
-): Promise<{ id: string; root: WorkflowHandle }[]> {
-  const tasks = ['echo quick', lab.task(file, seconds), lab.task(file, seconds)];
+/** Scorecards of a quick case, which is done, and two that run until they are released. */
+async function underWay(file: string, number: number): Promise<{ id: string; root: WorkflowHandle }[]> {
+  const tasks = ['echo quick', lab.heldTask(file), lab.heldTask(file)];
   const started: { id: string; root: WorkflowHandle }[] = [];
   for (let i = 0; i < number; i += 1) {
     const id = await lab.submit(tasks);
@@ -78,9 +74,12 @@ test.each([
   async (_title, others) => {
     const file = `survives-${others.length}`;
     const parts: Part[][] = [['case'], ['window'], ['window', 'case'], []];
-    const started = await underWay(file, parts.length, 4);
+    const started = await underWay(file, parts.length);
     const victims = started.flatMap(({ id }, i) => (parts[i] ?? []).map((part) => idOf(part, id)));
     await Promise.all([...victims, ...others].map(terminate));
+    const lost = `${started[0]?.id}.1`;
+    await eventually('the case is settled', async () => (await lab.world.runs.guards(lost))?.outcome);
+    lab.release(file);
     await Promise.all([...started.map(({ root }) => root.result()), lab.sweep(), lab.sweep()]);
 
     const outcomes = await Promise.all(started.map(({ id }) => lab.world.scorecards.counts(id)));
@@ -105,7 +104,7 @@ test.each([
   async (_title, others) => {
     const file = `gone-${others.length}`;
     const parts: Part[][] = [['root'], ['root', 'window'], ['root', 'case'], ['root', 'window', 'case']];
-    const started = await underWay(file, parts.length, 60);
+    const started = await underWay(file, parts.length);
     const bystander = await lab.submit(['echo one', 'sleep 3']);
     const healthy = await lab.start(bystander);
     const victims = started.flatMap(({ id }, i) => (parts[i] ?? []).map((part) => idOf(part, id)));
@@ -222,7 +221,7 @@ test(
 test(
   'sweeps come by a schedule, which workers bring back if it was deleted',
   async () => {
-    const [first] = await underWay('scheduled', 1, 60);
+    const [first] = await underWay('scheduled', 1);
     if (!first) throw new Error('nothing was started');
     await first.root.terminate('by a test');
     await worker.sweeps.keep();
