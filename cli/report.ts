@@ -70,7 +70,7 @@ export function runTable(runs: readonly RunReply[], columns: number): string {
   const heads = [
     { title: 'run', align: 'right' },
     { title: 'case', max: 40 },
-    { title: 'outcome', max: 34 },
+    { title: 'outcome', max: 42 },
     { title: 'reason' },
   ] as const;
   const rows = runs.map((run) => [ordinalOf(run), caseOf(run), outcomeOf(run), reasonOf(run)]);
