@@ -32,7 +32,7 @@ test(
       expect(Math.max(...sampler.counts.map((sample) => sample[state]))).toBeGreaterThan(0);
     expect(counts).toEqual({
       ...{ submitted: 60, queued: 0, waiting: 0, running: 0, settled: 60 },
-      ...{ passed: 48, failed: 12, errored: 0, cancelled: 0, infraErrors: 0 },
+      ...{ passed: 48, failed: 12, errored: 0, cancelled: 0, infraErrors: 0, decided: 0 },
     });
     expect(notes.most.jobs).toBeLessThanOrEqual(4);
     expect(notes.most.jobs).toBeGreaterThan(1);
