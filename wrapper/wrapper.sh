@@ -216,10 +216,12 @@ join_lines() {
   exec sed "$next$next$next$next$next$next$next$next${next}s/[^0-9a-f]//g"
 }
 
-# Sets bytes and cut. Limits are multiples of 1,024, so a byte beyond is a line of its own.
+# Sets bytes and cut. Limits are multiples of 1,024, so a byte beyond is a line of its own. A full disk cuts anywhere,
+# and may leave half a byte.
 measure() {
-  bytes=0 cut=0
+  bytes=0 cut=0 line=''
   for line in $hex; do bytes=$((bytes + ${#line} / 2)); done
+  [ "$((${#line} % 2))" = 0 ] || hex=${hex%?}
   [ "$bytes" -le "$1" ] || cut=1 hex=${hex%"$newline"??}
 }
 

@@ -168,6 +168,15 @@ describe('the answer', () => {
     expect(record).toMatchObject({ status: 0, ...(shell.name === 'busybox' ? {} : { isLost: true }) });
   });
 
+  inEveryShell('of which the disk took half a byte more is whole without it', async (shell) => {
+    const attempt = new Attempt(shell, { command: 'echo a' });
+    mkdirSync(attempt.state);
+    writeFileSync(join(attempt.state, 'command.hex'), '       6');
+    const { record } = await attempt.run();
+
+    expect(Buffer.from(record?.answer ?? []).toString()).toBe('a\n');
+  });
+
   inEveryShell('from stdout is cut after 256 KB, and not before', async (shell) => {
     const [whole, cut] = await Promise.all(
       [LIMIT, LIMIT + 1].map((count) => runAttempt(shell, { command: zeros(count) })),
