@@ -55,7 +55,7 @@ export async function expectSurvival(
   const failing = cases.filter((_, i) => isFailing(i)).length;
   expect(counts).toEqual({
     ...{ submitted: CASES, queued: 0, waiting: 0, running: 0, settled: CASES },
-    ...{ passed: CASES - failing, failed: failing, errored: 0, cancelled: 0, infraErrors: 0 },
+    ...{ passed: CASES - failing, failed: failing, errored: 0, cancelled: 0, infraErrors: 0, decided: 0 },
   });
   const runs = await platform.runs(id);
   const wanted = cases.map(({ id: caseId }, i) => ({ caseId, outcome: isFailing(i) ? 'failed' : 'passed' }));
