@@ -26,10 +26,10 @@ interface AttemptRow {
   cleanup_pending_at: Date | null;
   answer: string | null;
   error_code: string | null;
-  /** Bytes of each stream that the log accounts for, and how many stored bytes overlap others. */
+  /** Bytes of each stream that the log accounts for, and chunks that overlap others and do not say the same. */
   out_end: number;
   err_end: number;
-  doubled: number;
+  contradicting: number;
 }
 
 export interface Checked {
@@ -83,8 +83,12 @@ function readAttempts({ platform, id }: Checked): Promise<AttemptRow[]> {
        coalesce(max(c.at + length(c.bytes)) FILTER (WHERE c.stream = 'stdout'), 0)::int AS out_end,
        coalesce(max(c.at + length(c.bytes)) FILTER (WHERE c.stream = 'stderr'), 0)::int AS err_end,
        count(*) FILTER (WHERE EXISTS (
-         SELECT FROM log_chunks d WHERE d.run_id = c.run_id AND d.attempt = c.attempt AND d.stream = c.stream
-           AND d.at < c.at AND d.at + length(d.bytes) > c.at))::int AS doubled
+         SELECT FROM log_chunks d,
+           LATERAL (SELECT least(d.at + length(d.bytes), c.at + length(c.bytes)) - c.at AS bytes) shared
+         WHERE d.run_id = c.run_id AND d.attempt = c.attempt AND d.stream = c.stream
+           AND d.at < c.at AND d.at + length(d.bytes) > c.at
+           AND substr(d.bytes, (c.at - d.at + 1)::int, shared.bytes::int) <> substr(c.bytes, 1, shared.bytes::int)
+       ))::int AS contradicting
      FROM attempts a JOIN runs r ON r.id = a.run_id
      LEFT JOIN log_chunks c ON c.run_id = a.run_id AND c.attempt = a.attempt
      WHERE r.scorecard_id = $1 GROUP BY a.run_id, a.attempt ORDER BY a.run_id, a.attempt`,
@@ -159,7 +163,7 @@ function attemptFaults({ cases, mayLoseJobs }: Checked, row: AttemptRow): string
   const faults: string[] = [];
   const name = `${row.run_id} attempt ${row.attempt}`;
   if (row.closed_at === null) faults.push(`${name} is open${row.cleanup_pending_at ? ', its cleanup pending' : ''}`);
-  if (row.doubled > 0) faults.push(`${name} has ${row.doubled} log chunks that overlap others`);
+  if (row.contradicting > 0) faults.push(`${name} has ${row.contradicting} log chunks that contradict others`);
   const ordinal = Number(row.run_id.split('.')[1]);
   const isWhole = row.out_end === LOUD_BYTES && row.err_end === LOUD_BYTES;
   if (cases[ordinal]?.kind === 'loud' && !isWhole && !mayLoseJobs) {
