@@ -112,7 +112,8 @@ function verdictFaults({ diary, cases, mayLoseJobs }: Checked, run: RunRow, atte
   const spec = cases.find(({ id }) => id === run.case_id);
   const mine = diary.notes.filter(({ runId, attempt }) => runId === run.id && attempt === run.settled_attempt);
   const end = mine.find(({ what }) => what === 'end');
-  const is = run.outcome === 'errored' ? `${run.error_class} ${run.error_code} (${run.reason})` : `${run.outcome}`;
+  const how = run.outcome === 'errored' ? `${run.error_class} ${run.error_code}` : `${run.outcome}`;
+  const is = `${how} (${run.reason})`;
   const isLost = run.error_class === 'infra' && mayLoseJobs === true;
   const isTimedOut = !end && (spec?.kind === 'late' || spec?.kind === 'stubborn');
   const wanted = isTimedOut ? 'agent TIMEOUT' : end ? (end.exit === 0 ? 'passed' : 'failed') : 'an end on disk';
