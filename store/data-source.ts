@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { CreateWorkspaces0000000000001 } from '../migrations/0001_create_workspaces.js';
 import { CreateSecrets0000000000002 } from '../migrations/0002_create_secrets.js';
@@ -43,6 +44,14 @@ interface DatabaseOptions {
   applicationName?: string;
 }
 
+/** One that breaks while it passes from the pool to its user, or back, has nobody else to tell, and ends no process. */
+class PooledClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 /** A pool of connections, not yet initialised. `bigint` columns read as numbers: all of ours stay below 2^53. */
 export function createDataSource({ url, poolSize = 10, applicationName = 'everdict' }: DatabaseOptions): DataSource {
   return new DataSource({
@@ -54,6 +63,7 @@ export function createDataSource({ url, poolSize = 10, applicationName = 'everdi
     connectTimeoutMS: 5_000,
     // Idle connections that break are replaced on the next use; nothing is lost with them.
     poolErrorHandler: () => undefined,
+    extra: { Client: PooledClient },
     migrations: MIGRATIONS,
     migrationsTableName: 'migrations',
   });
