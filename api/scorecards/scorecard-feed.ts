@@ -9,7 +9,7 @@ import { unlessAborted } from '../common/aborted.js';
 const LOOK_EVERY_MS = 1_000;
 /** Notes do not make it more often than this. */
 const REST_MS = 200;
-/** Looking takes at most one part of so many of the time: the totals of 100,000 runs take a while to count. */
+/** Longer looks come less often, down to once a second: the totals of 100,000 runs take a while to count. */
 const REST_PER_LOOK = 20;
 /** With so few runs left, the oldest running one is named. */
 const FEW = 5;
@@ -77,7 +77,7 @@ export class ScorecardFeed {
       if (!(error instanceof PlatformError) || error.code !== 'STORE_UNAVAILABLE') throw error;
     } finally {
       this.lookedAt = performance.now();
-      this.restMs = Math.max(REST_MS, (this.lookedAt - began) * REST_PER_LOOK);
+      this.restMs = Math.min(LOOK_EVERY_MS, Math.max(REST_MS, (this.lookedAt - began) * REST_PER_LOOK));
     }
   }
 
