@@ -77,7 +77,8 @@ describe('a scorecard with nasty cases among ordinary ones', () => {
 
   test('a long output is cut in the middle, and says so', async () => {
     const log = await logOf('50 MB without a newline');
-    expect(log.replaceAll(/x+/g, 'x')).toBe(`x\n[${50_000_000 - 10 * 1_024 * 1_024} bytes of stdout cut]\nx`);
+    const lines = log.split('\n').map((line) => (line === 'x'.repeat(line.length) ? 'x' : line));
+    expect(lines).toEqual(['x', `[${50_000_000 - 10 * 1_024 * 1_024} bytes of stdout cut]`, 'x']);
     const [attempt] = await platform.attempts(byCase.get('50 MB without a newline')?.id ?? '');
     expect(attempt).toMatchObject({ exitCode: 0, answerCut: true });
   });
