@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Attempt, canContain, discardAttempts, runAttempt } from './attempts.js';
 import { inEveryShell, NODE, removeShells, type Shell } from './shells.js';
@@ -55,6 +55,49 @@ describe('the record comes whatever the command does:', () => {
     expect(log.toString()).toBe('\n');
   });
 });
+
+/** Prints more than is kept of an answer, and gives the pid of the helper that has enough to `sleep 60` of somebody else. */
+const takeOver = `'${NODE}' -e '
+  const fs = require("node:fs");
+  const { spawn } = require("node:child_process");
+  const read = (file) => { try { return fs.readFileSync(file, "latin1"); } catch { return ""; } };
+  const isHelper = (pid) => {
+    const isOurs = read("/proc/" + pid + "/environ").includes("EVERDICT_ATTEMPT=" + process.env.EVERDICT_ATTEMPT);
+    return isOurs && read("/proc/" + pid + "/cmdline").includes("-tx1");
+  };
+  const helper = Number(fs.readdirSync("/proc").find((pid) => /^[0-9]+$/.test(pid) && isHelper(pid)));
+  process.stdout.write("x".repeat(300000));
+  const take = () => {
+    if (fs.existsSync("/proc/" + helper)) return setTimeout(take, 5);
+    fs.writeFileSync("/proc/sys/kernel/ns_last_pid", String(helper - 1));
+    const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH } });
+    if (child.pid !== helper) return child.kill("SIGKILL"), take();
+    fs.writeFileSync("daemon", String(child.pid));
+    child.unref();
+  };
+  take()'`;
+
+function canChoosePids(): boolean {
+  try {
+    accessSync('/proc/sys/kernel/ns_last_pid', constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (canChoosePids()) {
+  inEveryShell('whoever has the pid of a helper that ended is left alone', async (shell) => {
+    const attempt = new Attempt(shell, { command: takeOver });
+    const { record } = await attempt.run();
+    const pid = daemonOf(attempt);
+    const wasAlive = isAlive(pid);
+    if (wasAlive) process.kill(pid, 'SIGKILL');
+
+    expect(wasAlive).toBe(true);
+    expect(record).toMatchObject({ status: 0, answerCut: true });
+  });
+}
 
 describe('what the command leaves running', () => {
   const leavings: [string, string][] = [

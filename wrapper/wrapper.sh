@@ -100,13 +100,18 @@ kill_all() {
   done
 } 2>/dev/null
 
+# A shell may have collected a child that ended long ago, and its pid may be somebody else's by now.
+is_child() {
+  is_alive "$1" && case ${line##*) } in ?" $$ "*) ;; *) return 1 ;; esac
+}
+
 # A helper ends by end-of-file, unless something beyond our reach holds its pipe: then after 2 s without work. One that
 # works, on a busy machine, gets 20 s: what it holds is the answer.
 finish_helper() {
   set_limit 2000
   last=$limit
   set_limit 200
-  while is_alive "$1"; do
+  while is_child "$1"; do
     case ${line##*) } in [RD]*) ! is_before "$last" || set_limit 200 ;; esac
     is_before "$limit" || kill -9 "$1"
     pause 0.01
@@ -141,7 +146,9 @@ stop_timer() {
   fired=1
   ! is_before "$deadline" || fired=0
   ms=$(((now - begun) * 10))
-  [ "$fired" = 1 ] || kill -9 "$guard" "$sleeper"
+  if [ "$fired" = 0 ]; then
+    for process in "$guard" "$sleeper"; do ! is_child "$process" || kill -9 "$process"; done
+  fi
   wait "$guard" "$sleeper"
 } 2>/dev/null
 
@@ -389,7 +396,7 @@ trap 'kill -9 "$lingering" 2>/dev/null' TERM INT QUIT HUP
 # A disk that is full now was not there for the agent either.
 until print_record 2>/dev/null; do
   lost=1
-  is_alive "$lingering" || break
+  is_child "$lingering" || break
   pause 0.5
 done
 wait "$lingering" 2>/dev/null
