@@ -120,6 +120,20 @@ describe('progress in a log', () => {
     ]);
   });
 
+  test('comes later where it was too soon for it, also if nothing changes any more', () => {
+    const screen = aScreen();
+    const progress = new ProgressView(screen, 0);
+    progress.show(running(0), 0);
+    progress.show(running(1), 900);
+    progress.redraw(1_000);
+    progress.redraw(2_000);
+    expect(screen.text.split('\n')).toEqual([
+      '[0:00] 0/9  queued 9  waiting 0  running 0  passed 0  failed 0  errored 0',
+      '[0:01] 1/9  queued 8  waiting 0  running 0  passed 1  failed 0  errored 0',
+      '',
+    ]);
+  });
+
   test('shows the end at once, and once', () => {
     const screen = aScreen();
     const progress = new ProgressView(screen, 0);

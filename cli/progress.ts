@@ -103,25 +103,29 @@ export class ProgressView {
   show(view: Counted, now: number): void {
     this.view = view;
     this.viewAt = now;
-    if (this.screen.isTty) {
-      this.redraw(now);
+    this.redraw(now);
+  }
+
+  /** Shows what is known with the time of now; to be called at least each second, as a line may have had to wait. */
+  redraw(now: number): void {
+    if (!this.view) return;
+    if (!this.screen.isTty) {
+      this.writeLine(this.view, now);
       return;
     }
+    const { oldest } = this.view;
+    const view = oldest ? { ...this.view, oldest: { ...oldest, ageMs: oldest.ageMs + now - this.viewAt } } : this.view;
+    this.screen.write(`\r\u001b[2K${barLine(view, now - this.startedAt, this.screen.columns())}`);
+    this.isDrawn = true;
+  }
+
+  private writeLine(view: Counted, now: number): void {
     const line = `${view.counts.settled}/${view.counts.submitted}  ${stateLine(view)}`;
     const isOver = view.status === 'completed' || view.status === 'cancelled';
     if (line === this.lastLine || (now - this.lastLineAt < LINE_INTERVAL_MS && !isOver)) return;
     this.screen.write(`[${clock(now - this.startedAt)}] ${line}\n`);
     this.lastLine = line;
     this.lastLineAt = now;
-  }
-
-  /** Draws what was shown last with the time of now. */
-  redraw(now: number): void {
-    if (!this.view || !this.screen.isTty) return;
-    const { oldest } = this.view;
-    const view = oldest ? { ...this.view, oldest: { ...oldest, ageMs: oldest.ageMs + now - this.viewAt } } : this.view;
-    this.screen.write(`\r\u001b[2K${barLine(view, now - this.startedAt, this.screen.columns())}`);
-    this.isDrawn = true;
   }
 
   /** A message between the progress; the bar is drawn below it again. */
