@@ -75,3 +75,11 @@ const codeOf = (exitCode: ExitCode): string => {
   if (exitCode === EXIT.unreachable) return 'UNREACHABLE';
   return exitCode === EXIT.interrupted ? 'INTERRUPTED' : 'USAGE';
 };
+
+/** Ctrl-C ends the waiting, and not what was waited for. */
+export const stoppedWaiting = (what: 'run' | 'scorecard', id: string): CliError =>
+  new CliError(
+    EXIT.interrupted,
+    `stopped waiting; ${what} ${id} goes on`,
+    `npx everdict ${what} watch ${id}, or npx everdict ${what} cancel ${id}`,
+  );

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from './exit-codes.js';
-import { CliError } from './failures.js';
+import { stoppedWaiting } from './failures.js';
 import { Outage } from './outage.js';
 import { runText } from './run-text.js';
 import type { Session } from './session.js';
@@ -41,16 +41,9 @@ async function untilSettled(session: Session, id: string, patienceMs: number) {
         shown = state;
       }
       await terminal.sleep(POLL_MS, interrupt.signal);
-      if (interrupt.signal.aborted) throw interrupted(id);
+      if (interrupt.signal.aborted) throw stoppedWaiting('run', id);
     }
   } finally {
     restore();
   }
 }
-
-const interrupted = (id: string): CliError =>
-  new CliError(
-    EXIT.interrupted,
-    `stopped waiting; run ${id} goes on`,
-    `npx everdict run watch ${id}, or npx everdict run cancel ${id}`,
-  );

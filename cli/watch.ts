@@ -1,6 +1,6 @@
 import { followEvents } from './event-source.js';
 import { EXIT } from './exit-codes.js';
-import { CliError } from './failures.js';
+import { CliError, stoppedWaiting } from './failures.js';
 import { Outage } from './outage.js';
 import { ProgressView } from './progress.js';
 import type { Session } from './session.js';
@@ -67,9 +67,5 @@ async function poll({ session, id, progress, outage, signal }: Watch) {
     progress.show(answer.reply, terminal.now());
     if (isOver(answer.reply)) return answer;
   }
-  throw new CliError(
-    EXIT.interrupted,
-    `stopped waiting; scorecard ${id} goes on`,
-    `npx everdict scorecard watch ${id}, or npx everdict scorecard cancel ${id}`,
-  );
+  throw stoppedWaiting('scorecard', id);
 }
