@@ -4,6 +4,7 @@ import type { LogStream } from '../../../contracts/log-events.js';
 import { LogStore } from '../../../store/log.store.js';
 import { EventReader } from '../../event-reader.js';
 import { eventually } from '../../eventually.js';
+import { countQueries } from './query-count.js';
 import { type Api, registerWorld, startApi } from './server.js';
 
 let api: Api;
@@ -57,18 +58,10 @@ function printed(events: readonly ServerEvent[]): Record<string, Buffer> {
 const plain = (events: readonly ServerEvent[]) => events.map(({ event, id, data }) => [event, id, JSON.parse(data)]);
 
 /** Counts what the API asks its database, until the test is over. */
-function countQueries(): () => number {
-  const { dataSource } = api.database;
-  const { query } = dataSource;
-  let asked = 0;
-  dataSource.query = <Rows>(...args: Parameters<typeof query>): Promise<Rows> => {
-    asked += 1;
-    return query.call(dataSource, ...args) as Promise<Rows>;
-  };
-  restore = () => {
-    dataSource.query = query;
-  };
-  return () => asked;
+function countLooks(): () => number {
+  const queries = countQueries(api.database.dataSource);
+  restore = queries.stop;
+  return queries.count;
 }
 let restore = (): void => {};
 afterEach(() => restore());
@@ -188,7 +181,7 @@ describe('a followed log', () => {
     const readers = await Promise.all(Array.from({ length: 100 }, () => EventReader.open(urlOf(id))));
     await append(id, 1, 'stdout', 0, 'first');
     await Promise.all(readers.map((reader) => reader.until(({ event }) => event === 'log')));
-    const looks = countQueries();
+    const looks = countLooks();
     for (let at = 5; at < 25; at += 1) {
       await append(id, 1, 'stdout', at, 'x');
       await Promise.all(readers.map((reader) => reader.until((event) => event.id === `1.${at + 1}.0`)));
@@ -207,7 +200,7 @@ describe('a followed log', () => {
     const CHUNK = 256 * 1_024;
     for (let n = 0; n < 40; n += 1) await append(id, 1, 'stdout', n * CHUNK, Buffer.alloc(CHUNK, 'x'));
     await settle(id);
-    const looks = countQueries();
+    const looks = countLooks();
     const [slow, response] = await new Promise<[ReturnType<typeof httpRequest>, NodeJS.ReadableStream]>((resolve) => {
       const asked = httpRequest(urlOf(id), (answer) => resolve([asked, answer.pause()]));
       asked.end();
@@ -231,7 +224,7 @@ describe('a followed log', () => {
     await openAttempt(id, 1);
     const readers = await Promise.all(Array.from({ length: 20 }, () => EventReader.open(urlOf(id))));
     for (const reader of readers) reader.drop();
-    const looks = countQueries();
+    const looks = countLooks();
     await eventually('nobody looks any more', async () => {
       const before = looks();
       await new Promise((resolve) => setTimeout(resolve, 600));
