@@ -3,7 +3,8 @@ import { readEnv } from '../config/env.js';
 import { JsonLog } from '../config/log.js';
 import { patiently } from '../config/patiently.js';
 import { VERSION } from '../config/version.js';
-import { createDataSource, migrate } from '../store/data-source.js';
+import { migrate, openDatabase } from '../store/data-source.js';
+import { DatabaseRefused } from '../store/database-refused.js';
 import { createApp, refuseForeignHost } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
 
@@ -16,7 +17,8 @@ async function main(): Promise<void> {
   const env = readEnv();
   refuseForeignHost(env.EVERDICT_HOST);
   const options = { url: env.DATABASE_URL, applicationName: 'everdict-api' };
-  const dataSource = await patiently('Postgres', { log }, () => createDataSource(options).initialize());
+  const isFinal = (error: unknown) => error instanceof DatabaseRefused;
+  const dataSource = await patiently('Postgres', { log, isFinal }, () => openDatabase(options));
   await migrate(dataSource, VERSION);
   const workflows = WorkflowClient.lazy(env, log);
   await workflows.refuseOldServer();

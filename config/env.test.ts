@@ -18,3 +18,16 @@ test.each(['0.0.0.0:9464', '10.0.0.1:9464', '127.0.0.1', ':9464', '9464', '127.0
     expect(() => withAddress(address)).toThrow(`EVERDICT_METRICS_ADDRESS: is "${address}"`);
   },
 );
+
+test.each([
+  undefined,
+  '',
+  'everdict',
+  'mysql://u:secret@h/db',
+  'postgres://u:se#cret@h/db',
+  'postgres://u:secret%@h/db',
+])('the database %s is refused with the form it has, and without its password', (url) => {
+  const read = () => readEnv({ DATABASE_URL: url });
+  expect(read).toThrow(/DATABASE_URL: is not .*postgres:\/\/user:password@host:port\/database/);
+  expect(read).not.toThrow(/se#?cret/);
+});

@@ -21,8 +21,18 @@ const loopbackAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const DATABASE_FORM = 'postgres://user:password@host:port/database';
+/** What is wrong with it is told without it: it holds a password. */
+const databaseUrl = z
+  .string({ error: `is not set: ${DATABASE_FORM}` })
+  .min(1, { error: `is not set: ${DATABASE_FORM}`, abort: true })
+  .refine(
+    isPostgresUrl,
+    `is not of the form ${DATABASE_FORM}, with # % / ? @ in a password written as %23 and the like`,
+  );
+
 const Env = z.object({
-  DATABASE_URL: z.string().min(1, 'is not set: postgres://user:password@host:port/database'),
+  DATABASE_URL: databaseUrl,
   ...TEMPORAL_ENV,
   PORT: port.default(8787),
   EVERDICT_HOST: z.string().default('127.0.0.1'),
@@ -66,4 +76,14 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
   throw new Error(`the environment is not usable:\n${faults.join('\n')}`);
+}
+
+function isPostgresUrl(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return /^postgres(ql)?:$/.test(protocol);
+  } catch {
+    return false;
+  }
 }

@@ -6,6 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { openDatabase } from '../store/data-source.js';
+import { DatabaseRefused } from '../store/database-refused.js';
 import { openLog, tailOf } from './log-file.js';
 import { choosePorts } from './ports.js';
 import { damaged, explainPostgresFailure, holdsCluster } from './postgres-data.js';
@@ -99,13 +101,27 @@ async function start(options: StartOptions): Promise<PostgresServer> {
   await refuseSecondServer(cluster);
   const password = await passwordOf(cluster.dataDir);
   const { server, port } = await launch(cluster, options.port);
-  return {
-    url: urlOf(password, port),
-    port,
-    pid: server.pid,
-    // SIGINT: clients are cut off and what is committed is safe. SIGTERM would wait for them.
-    stop: () => endProcess(server, 'SIGINT', STOP_WITHIN_MS),
-  };
+  const url = urlOf(password, port);
+  // SIGINT: clients are cut off and what is committed is safe. SIGTERM would wait for them.
+  const stop = () => endProcess(server, 'SIGINT', STOP_WITHIN_MS);
+  try {
+    await requireEntry(url, cluster.dataDir);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, port, pid: server.pid, stop };
+}
+
+/** Those who come later would blame a setting of theirs. */
+async function requireEntry(url: string, dataDir: string): Promise<void> {
+  try {
+    const db = await openDatabase({ url, poolSize: 1, applicationName: 'everdict-dev' });
+    await db.destroy();
+  } catch (error) {
+    if (!(error instanceof DatabaseRefused)) throw error;
+    throw new Error(damaged(dataDir, `it does not let us in with what ${PASSWORD_FILE} says`), { cause: error });
+  }
 }
 
 const childOptions = ({ account }: Cluster) => ({

@@ -13,6 +13,7 @@ import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_de
 import { NoteSettledRuns0000000000011 } from '../migrations/0011_note_settled_runs.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { IndexScorecards0000000000013 } from '../migrations/0013_index_scorecards.js';
+import { explainRefusal } from './database-refused.js';
 import { type Queryable, rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -67,6 +68,15 @@ export function createDataSource({ url, poolSize = 10, applicationName = 'everdi
     migrations: MIGRATIONS,
     migrationsTableName: 'migrations',
   });
+}
+
+/** A connected pool. Fails with `DatabaseRefused` where it is of no use to try again. */
+export async function openDatabase(options: DatabaseOptions): Promise<DataSource> {
+  try {
+    return await createDataSource(options).initialize();
+  } catch (error) {
+    throw explainRefusal(error, options.url);
+  }
 }
 
 /**

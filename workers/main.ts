@@ -7,7 +7,8 @@ import { patiently } from '../config/patiently.js';
 import { exposition } from '../config/registry.js';
 import { type TemporalConnection, temporalConnection } from '../config/temporal.js';
 import { VERSION } from '../config/version.js';
-import { createDataSource, migrate } from '../store/data-source.js';
+import { migrate, openDatabase } from '../store/data-source.js';
+import { DatabaseRefused } from '../store/database-refused.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { workflowBundle } from './bundle.js';
 import { compose } from './compose.js';
@@ -79,9 +80,8 @@ function stopOnSignal(): AbortSignal {
 
 async function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSource> {
   const options = { url: env.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'everdict-worker' };
-  const dataSource = await patiently('Postgres', { log, signal: stopping }, () =>
-    createDataSource(options).initialize(),
-  );
+  const isFinal = (error: unknown) => error instanceof DatabaseRefused;
+  const dataSource = await patiently('Postgres', { log, signal: stopping, isFinal }, () => openDatabase(options));
   await migrate(dataSource, VERSION);
   return dataSource;
 }

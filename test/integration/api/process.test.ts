@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { eventually } from '../../eventually.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
+import { TcpProxy } from '../../tcp-proxy.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -52,6 +53,10 @@ const dataset = (id: string) =>
     body: JSON.stringify({ id, version: '1', cases: [{ id: 'a', task: 'x' }] }),
   }) as const;
 
+/** The test database's address with another user, password or name. */
+const databaseWith = (change: { username?: string; password?: string; pathname?: string; port?: string }): string =>
+  Object.assign(new URL(database.url), change).href;
+
 describe('the API process', () => {
   test('migrates an empty database, says where it listens, and ends on SIGTERM once it has answered', async () => {
     const { child, line, exit } = startProcess();
@@ -93,6 +98,34 @@ describe('the API process', () => {
     expect(await reply).toBe('no answer');
     await eventually('the database noticed', async () => !(await isStoring()));
     expect(await database.dataSource.query(`SELECT FROM dataset_cases WHERE case_id LIKE 'case-%'`)).toEqual([]);
+  }, 30_000);
+
+  test.each([
+    ['password', { password: 'sesame' }, 'does not accept the user with this password'],
+    ['role', { username: 'nobody', password: 'sesame' }, 'does not accept the user with this password'],
+    ['database', { pathname: '/atlantis' }, 'has no such database'],
+  ])(
+    'refuses a wrong %s of the database at once, names the setting, and tells no password',
+    async (_title, change, part) => {
+      const { line, exit } = startProcess({ DATABASE_URL: databaseWith(change) });
+      const failed = JSON.stringify(await line('api failed'));
+      expect(failed).toContain(part);
+      expect(failed).toContain('in DATABASE_URL and start again');
+      expect(failed).not.toContain('sesame');
+      expect(failed).not.toContain(new URL(database.url).password);
+      expect(await exit).toBe(1);
+    },
+    30_000,
+  );
+
+  test('waits for a database that is not there yet', async () => {
+    const { hostname, port } = new URL(database.url);
+    const proxy = await TcpProxy.before({ host: hostname, port: Number(port) }, 'drop');
+    const { line } = startProcess({ DATABASE_URL: databaseWith({ port: String(proxy.port) }) });
+    await line('waiting for Postgres');
+    proxy.set('pass');
+    await line('api ready');
+    await proxy.close();
   }, 30_000);
 
   test.each([

@@ -109,6 +109,11 @@ describe('embedded Postgres', () => {
     ],
     ['a cut control file', (data) => truncateSync(path.join(data, 'global/pg_control'), 100), /is damaged: see above/],
     ['no password file', (data) => rmSync(path.join(data, 'everdict.password')), /everdict\.password is missing/],
+    [
+      'a password that is not its own',
+      (data) => writeFileSync(path.join(data, 'everdict.password'), 'sesame\n'),
+      /is damaged: it does not let us in with what everdict\.password says/,
+    ],
   ])('data with %s is named, with the way out', async (what, damage, told) => {
     const said = await startDamaged(what.replaceAll(' ', '-'), damage);
     expect(said).toMatch(told);
