@@ -3,9 +3,10 @@ import { parseEvents, type ServerEvent } from './event-parser.js';
 import { EXIT } from './exit-codes.js';
 import { CliError, refused, unreachable } from './failures.js';
 import { fetchFailure } from './foreign-errors.js';
+import { Silence } from './silence.js';
 import { Problem } from './wire.js';
 
-/** How long one call may take; of a streamed upload, how long nothing of it may be taken. */
+/** How long one call may take; of what is streamed either way, how long nothing of it may move. */
 const CALL_TIMEOUT_MS = 60_000;
 
 /** A body that is read as fast as the platform takes it. */
@@ -17,7 +18,14 @@ export interface StreamedBody {
 
 const EVENT_STREAM = 'text/event-stream';
 /** The platform says something at least every 15 s. */
-const SILENCE_MS = 45_000;
+const EVENT_SILENCE_MS = 45_000;
+
+interface Wanted {
+  silenceMs: number;
+  /** Refuses an answer of another type. */
+  type?: string;
+  signal?: AbortSignal;
+}
 
 export interface Call {
   query?: Record<string, string | number | readonly string[] | undefined>;
@@ -35,7 +43,10 @@ export class HttpClient {
   /** Where the platform is, without a slash at the end. */
   readonly url: string;
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly limitMs = CALL_TIMEOUT_MS,
+  ) {
     this.url = url.replace(/\/+$/, '');
   }
 
@@ -47,32 +58,31 @@ export class HttpClient {
     return this.send('POST', path, schema, call);
   }
 
-  /** The bytes of an answer, as they arrive. */
-  async *stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
-    const response = await this.fetch('GET', path, call);
-    await this.refuse(response);
-    try {
-      for await (const bytes of response.body ?? []) yield bytes;
-    } catch (error) {
-      throw unreachable(this.url, fetchFailure(error), error);
-    }
+  /** The bytes of an answer, as they arrive, for as long as they do. */
+  stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
+    return this.pieces(path, call, { silenceMs: this.limitMs });
   }
 
   /** The events of a stream until it ends or drops. A platform that is silent for too long counts as gone. */
-  async *events(path: string, call: Call, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(new DOMException('silent', 'TimeoutError')), SILENCE_MS);
-    const headers = { ...call.headers, accept: EVENT_STREAM };
+  events(path: string, call: Call, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    return parseEvents(this.pieces(path, call, { silenceMs: EVENT_SILENCE_MS, type: EVENT_STREAM, signal }));
+  }
+
+  private async *pieces(path: string, call: Call, { silenceMs, type, signal }: Wanted): AsyncGenerator<Uint8Array> {
+    const silence = new Silence(silenceMs);
+    const headers = { ...call.headers, ...(type && { accept: type }) };
+    const signals = [silence.signal, ...(signal ? [signal] : [])];
     try {
-      const response = await this.fetch('GET', path, { ...call, headers }, AbortSignal.any([signal, silence.signal]));
-      await this.refuse(response);
-      const type = response.headers.get('content-type');
-      if (!type?.startsWith(EVENT_STREAM)) throw new CliError(EXIT.refused, `${path} is no stream of events`);
-      if (response.body) yield* parseEvents(noted(response.body, () => timer.refresh()));
+      const response = await this.fetch('GET', path, { ...call, headers }, AbortSignal.any(signals));
+      if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
+      if (type && !response.headers.get('content-type')?.startsWith(type)) {
+        throw new CliError(EXIT.refused, `${path} is no stream of events`);
+      }
+      if (response.body) yield* silence.within(response.body);
     } catch (error) {
       throw error instanceof CliError ? error : unreachable(this.url, fetchFailure(error), error);
     } finally {
-      clearTimeout(timer);
+      silence.end();
     }
   }
 
@@ -86,10 +96,6 @@ export class HttpClient {
     throw this.foreign(response, z.prettifyError(parsed.error));
   }
 
-  private async refuse(response: Response): Promise<void> {
-    if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
-  }
-
   private async fetch(
     method: string,
     path: string,
@@ -100,7 +106,7 @@ export class HttpClient {
       method,
       headers,
       redirect: 'manual',
-      ...bodyOf(body, headers),
+      ...bodyOf(body, headers, this.limitMs),
       ...(signal && { signal }),
     };
     try {
@@ -129,26 +135,30 @@ export class HttpClient {
   }
 }
 
-function bodyOf(body: Call['body'], headers: Record<string, string>): RequestInit & { duplex?: 'half' } {
-  if (!body) return { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
+function bodyOf(
+  body: Call['body'],
+  headers: Record<string, string>,
+  limitMs: number,
+): RequestInit & { duplex?: 'half' } {
+  if (!body) return { signal: AbortSignal.timeout(limitMs) };
   const typed = { ...headers, 'content-type': body.type };
-  if ('bytes' in body) return { body: body.bytes, headers: typed, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
-  const { stream, signal } = watched(body.chunks);
-  return { body: stream, headers: { ...typed, 'content-length': String(body.length) }, signal, duplex: 'half' };
+  if ('bytes' in body) return { body: body.bytes, headers: typed, signal: AbortSignal.timeout(limitMs) };
+  const silence = new Silence(limitMs);
+  const length = { 'content-length': String(body.length) };
+  return {
+    body: taken(body.chunks, silence),
+    headers: { ...typed, ...length },
+    signal: silence.signal,
+    duplex: 'half',
+  };
 }
 
-/** A stream of the chunks, and a signal that aborts once none was taken for too long. */
-function watched(chunks: StreamedBody['chunks']): {
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  signal: AbortSignal;
-} {
-  const stalled = new AbortController();
-  const abort = () => stalled.abort(new DOMException('nothing was taken', 'TimeoutError'));
-  const timer = setTimeout(abort, CALL_TIMEOUT_MS).unref();
-  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
+/** A stream of the chunks; each one that is taken is a word of the other side. */
+function taken(chunks: StreamedBody['chunks'], silence: Silence): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
-        timer.refresh();
+        silence.wait();
         const next = await chunks.next();
         if (next.done) controller.close();
         else controller.enqueue(next.value);
@@ -159,15 +169,6 @@ function watched(chunks: StreamedBody['chunks']): {
     },
     { highWaterMark: 0 },
   );
-  return { stream, signal: stalled.signal };
-}
-
-/** Calls `note` for each piece that arrives. */
-async function* noted(pieces: AsyncIterable<Uint8Array>, note: () => void): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    note();
-    yield piece;
-  }
 }
 
 function queryString(query: NonNullable<Call['query']>): string {
