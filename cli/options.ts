@@ -35,6 +35,16 @@ export function globalOptions(): Option[] {
   ];
 }
 
+/** Options that a command needs. Commander asks for its own before it looks for unknown ones, and calls a mistyped one missing. */
+export function requireOptions(command: Command, options: readonly Option[]): Command {
+  for (const option of options) command.addOption(option);
+  return command.hook('preAction', () => {
+    const missing = options.filter((option) => command.getOptionValue(option.attributeName()) === undefined);
+    const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
+    if (flags) command.error(`required ${missing.length > 1 ? 'options' : 'option'} ${flags} not specified`);
+  });
+}
+
 /** Command lines, the words after `everdict`, at the end of a command's help. */
 export const withExamples = (command: Command, lines: readonly string[]): Command =>
   command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  npx everdict ${line}`).join('\n')}`);

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { usageError } from './failures.js';
-import { optionsOf, withExamples } from './options.js';
+import { optionsOf, requireOptions, withExamples } from './options.js';
 import { waitForRun } from './run-wait.js';
 import { withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
@@ -16,10 +16,8 @@ interface RunSubmitOptions extends SubmitOptions {
 }
 
 export function addRunSubmit(group: Command, terminal: Terminal): void {
-  const command = group
-    .command('submit')
+  const command = requireOptions(group.command('submit'), [new Option('--harness <ref>', 'id or id@version')])
     .description('run one case, of a dataset or of a file, wait for it and show it; the exit code is its verdict')
-    .requiredOption('--harness <ref>', 'id or id@version')
     .option('--dataset <ref>', 'id or id@version; goes with --case')
     .option('--case <id>', 'the case of that dataset')
     .option('--case-file <file>', 'a JSON file with one case, instead');

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import { collect, optionsOf, wholeNumber, withExamples } from './options.js';
+import { type Command, Option } from 'commander';
+import { collect, optionsOf, requireOptions, wholeNumber, withExamples } from './options.js';
 import { waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { type SubmitOptions, submit, submitRequest, withSubmitOptions } from './submit.js';
@@ -17,11 +17,9 @@ export interface RunOptions extends SubmitOptions {
 }
 
 export function addScorecardRun(group: Command, terminal: Terminal): void {
-  const command = group
-    .command('run')
+  const needed = [new Option('--dataset <ref>', 'id or id@version'), new Option('--harness <ref>', 'id or id@version')];
+  const command = requireOptions(group.command('run'), needed)
     .description('submit a scorecard, wait for it and report it; the exit code is its verdict')
-    .requiredOption('--dataset <ref>', 'id or id@version')
-    .requiredOption('--harness <ref>', 'id or id@version')
     .option('--limit <n>', 'only the first so many cases', wholeNumber(1))
     .option('--case <id>', 'only this case; may be repeated', collect)
     .option('--tag <tag>', 'only cases that carry the tag; may be repeated, all must match', collect)

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { jsonBody } from './http.client.js';
-import { optionsOf, wholeNumber } from './options.js';
+import { optionsOf, requireOptions, wholeNumber } from './options.js';
 import { caseOf, outcomeOf } from './report.js';
 import { pathOf } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
@@ -14,15 +14,13 @@ interface SettleOptions {
 }
 
 export function addScorecardSettle(group: Command, terminal: Terminal): void {
-  group
-    .command('settle <id> <caseId>')
+  const outcomes = ['passed', 'failed', 'errored', 'cancelled'];
+  const needed = [
+    new Option('--outcome <outcome>', 'how it ends').choices(outcomes),
+    new Option('--reason <text>', 'why, for everyone who reads the result'),
+  ];
+  requireOptions(group.command('settle <id> <caseId>'), needed)
     .description('decide a case that has no outcome, as an operator: its job is stopped, and no pass rate counts it')
-    .addOption(
-      new Option('--outcome <outcome>', 'how it ends')
-        .choices(['passed', 'failed', 'errored', 'cancelled'])
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--reason <text>', 'why, for everyone who reads the result')
     .option('--trial <n>', 'which trial, where the case has several', wholeNumber(1))
     .action(async (id: string, caseId: string, _options, command: Command) => {
       const options = optionsOf<SettleOptions>(command);

@@ -65,6 +65,12 @@ export interface Asked {
 /** What a fake platform says to one call; `drop` breaks the connection. */
 export type Answer = { status?: number; body: unknown; type?: string } | 'drop';
 
+/** For commands that must not get as far as the platform. */
+export const unused = (): Answer => {
+  throw new Error('the platform is not asked');
+};
+export const problem = (status: number, body: object): Answer => ({ status, type: 'application/problem+json', body });
+
 /** A platform over HTTP that answers as the test says, and remembers what it was asked. */
 export async function aPlatform(answer: (asked: Asked, calls: number) => Answer) {
   const asked: Asked[] = [];
