@@ -67,6 +67,18 @@ describe('run logs --follow', () => {
     expect(out).toBe('café\nx\n[89 bytes of stdout cut]\noops\n');
   });
 
+  test('has lines of one stream each, also from one attempt to the next', async () => {
+    const body =
+      piece(1, 'stdout', 0, 'out 1') +
+      piece(1, 'stderr', 0, 'err 1\n') +
+      piece(1, 'stdout', 5, '\nout 2') +
+      event('attempt', '2.0.0', { attempt: 2 }) +
+      piece(2, 'stdout', 0, '\nagain\n') +
+      event('end', '2.7.0', { outcome: 'passed' });
+    const { out } = await everdict(['run', 'logs', '-f', 'sc_1.7'], () => ({ type: 'text/event-stream', body }));
+    expect(out).toBe('out 1\nerr 1\nout 2\n\nagain\n');
+  });
+
   test('says that there is no such run', async () => {
     const { err, exitCode } = await everdict(['run', 'logs', '-f', 'sc_1.7'], () =>
       problem(404, { code: 'NOT_FOUND', detail: 'there is no run sc_1.7' }),

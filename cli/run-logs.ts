@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { AttemptEvent, CutEvent, type LogStream, PieceEvent } from '../contracts/log-events.js';
+import { LogLines } from '../contracts/log-lines.js';
 import type { ServerEvent } from './event-parser.js';
 import { followEvents } from './event-source.js';
 import { EXIT } from './exit-codes.js';
@@ -18,9 +19,11 @@ export interface LogOptions {
 /** How long following goes on without an answer. */
 const PATIENCE_MS = 300_000;
 
+const LINE_END = Uint8Array.of(10);
+
 /**
- * Prints a log as it arrives: byte for byte into a file or pipe, or if that is asked for, and on a terminal without what
- * could move its cursor. With `--json` the document holds the whole text.
+ * Prints a log as it arrives, in lines that are of one stream: byte for byte into a file or pipe, or if that is asked for,
+ * and on a terminal without what could move its cursor. With `--json` the document holds the whole text.
  */
 export async function printLogs(session: Session, id: string, options: LogOptions): Promise<void> {
   const { attempt, stream } = options;
@@ -64,6 +67,7 @@ async function followLog(
 /** Puts bytes of a job on the screen. A letter may be cut in two between pieces, but not between streams. */
 class LogPrinter {
   private readonly decoders: Record<LogStream, TextDecoder> = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  private lines = new LogLines();
   private document = '';
   private last = '';
 
@@ -86,11 +90,16 @@ class LogPrinter {
     const parsed: unknown = JSON.parse(data);
     if (event === 'log') {
       const { base64, stream } = PieceEvent.parse(parsed);
-      await this.print(Buffer.from(base64, 'base64'), stream);
+      const { endsLine, rest } = this.lines.add(stream, Buffer.from(base64, 'base64'));
+      if (endsLine) await this.print(LINE_END);
+      await this.print(rest, stream);
     } else if (event === 'cut') {
       const { bytes, stream } = CutEvent.parse(parsed);
+      this.lines.endLine();
       await this.print(Buffer.from(`\n[${bytes} bytes of ${stream} cut]\n`), stream);
     } else if (event === 'attempt') {
+      if (this.lines.endLine()) await this.print(LINE_END);
+      this.lines = new LogLines();
       this.session.note(`attempt ${AttemptEvent.parse(parsed).attempt}`);
     }
   }

@@ -1,3 +1,4 @@
+import { LogLines } from '../../contracts/log-lines.js';
 import type { LogChunk, LogStore } from '../../store/log.store.js';
 import type { LogOffsets } from '../../store/log-page.js';
 
@@ -27,17 +28,29 @@ export async function* keptChunks(
 const hasReached = (at: LogOffsets, to: LogOffsets): boolean =>
   (at.stdout ?? 0) >= (to.stdout ?? 0) && (at.stderr ?? 0) >= (to.stderr ?? 0);
 
-/** The bytes of chunks; where some were cut, `marksCuts` says how many in a line of its own. */
+const LINE_END = Uint8Array.of(10);
+
+/** The bytes of chunks, alone or as text to read: in lines that are of one stream, and with a line for what was cut. */
 export async function* bytesOf(
   chunks: AsyncIterable<LogChunk>,
   from: LogOffsets,
-  marksCuts: boolean,
+  isText: boolean,
 ): AsyncGenerator<Uint8Array> {
   const end = { ...from };
+  const lines = new LogLines();
   for await (const { stream, at, bytes } of chunks) {
     const cut = at - (end[stream] ?? 0);
-    if (marksCuts && cut > 0) yield Buffer.from(`\n[${cut} bytes of ${stream} cut]\n`);
     end[stream] = at + bytes.length;
-    yield bytes;
+    if (!isText) {
+      yield bytes;
+      continue;
+    }
+    if (cut > 0) {
+      lines.endLine();
+      yield Buffer.from(`\n[${cut} bytes of ${stream} cut]\n`);
+    }
+    const { endsLine, rest } = lines.add(stream, bytes);
+    if (endsLine) yield LINE_END;
+    yield rest;
   }
 }

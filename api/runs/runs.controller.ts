@@ -60,10 +60,10 @@ export class RunsController {
 
   @Get(':id/logs')
   @Operation({
-    summary: 'What the job printed, byte for byte',
+    summary: 'What the job printed',
     description:
-      'The result record is left out. As text, a cut is marked by a line; with `Accept: application/octet-stream` the ' +
-      'bytes come alone. With `stream`, the header `X-Next-Offset` says where a later request goes on.\n\n' +
+      'The result record is left out. As text, every line is of one stream, and a line marks a cut; with ' +
+      '`Accept: application/octet-stream` the bytes come alone. With `stream`, the header `X-Next-Offset` says where a later request goes on.\n\n' +
       'With `follow` the answer is Server-Sent Events: `attempt` (AttemptEvent) before each attempt after the first, ' +
       '`log` (PieceEvent) for what it prints, `cut` (CutEvent) where bytes were not kept, and at last `end` (EndEvent). ' +
       'Whoever comes back with the id of the last event goes on after it: nothing is missing and nothing comes twice. ' +

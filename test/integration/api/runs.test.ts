@@ -188,7 +188,7 @@ describe('the log of a run', () => {
     expect((await read(`/runs/${id}/logs?stream=stdout&offset=${offset}`)).bytes.toString()).toBe('world');
     expect((await read(`/runs/${id}/logs?stream=stdout&offset=8`)).bytes.toString()).toBe('rld');
     expect((await read(`/runs/${id}/logs?stream=stdout&offset=99`)).bytes.toString()).toBe('');
-    expect((await read(`/runs/${id}/logs`)).bytes.toString()).toBe('hello oopsworld');
+    expect((await read(`/runs/${id}/logs`)).bytes.toString()).toBe('hello \noops\nworld');
   });
 
   test('of many chunks is complete', async () => {
@@ -202,6 +202,17 @@ describe('the log of a run', () => {
     }
     expect((await read(`/runs/${id}/logs?stream=stdout`)).bytes.toString()).toBe(parts.join(''));
     expect((await read(`/runs/${id}/logs`)).bytes.toString()).toBe(parts.join(''));
+  });
+
+  test('puts both streams into lines of their own in text, and only there', async () => {
+    const id = await submit();
+    await openAttempt(id, 1);
+    await append(id, 1, 'stdout', 0, 'out 1');
+    await append(id, 1, 'stderr', 0, 'err 1\n');
+    await append(id, 1, 'stdout', 5, '\nout 2\n');
+    expect((await read(`/runs/${id}/logs`)).bytes.toString()).toBe('out 1\nerr 1\nout 2\n');
+    const alone = await read(`/runs/${id}/logs`, { accept: 'application/octet-stream' });
+    expect(alone.bytes.toString()).toBe('out 1err 1\n\nout 2\n');
   });
 
   test('marks a cut in text, and only there', async () => {
