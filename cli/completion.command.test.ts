@@ -18,6 +18,7 @@ describe('completion', () => {
     [['--json', 'run', 'sh'], ['show']],
     [['dataset', 'add', 'x.jsonl', '--vers'], ['--version']],
     [['runtime', 'list', '--u'], ['--url']],
+    [['dev', 'status', '--d'], ['--dir']],
     [['nonsense', 'x'], []],
   ])('of %j offers %j', async (words, want) => {
     expect(await offered(...words)).toEqual(want);

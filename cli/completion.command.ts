@@ -23,12 +23,15 @@ interface Entry {
 
 function entriesOf(command: Command, path = ''): Entry[] {
   const visible = command.createHelp().visibleCommands(command);
-  const options = [...command.options, ...(command.parent ? rootOf(command).options : [])];
-  const words = [...visible.map((each) => each.name()), ...options.flatMap(({ long }) => long ?? []), '--help'];
+  const words = [...visible.map((each) => each.name()), ...optionsOf(command), '--help'];
   return [{ path, words }, ...command.commands.flatMap((each) => entriesOf(each, `${path} ${each.name()}`))];
 }
 
-const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command);
+/** Those of the commands above it, too, which a command takes as its own. */
+const optionsOf = (command: Command): string[] => [
+  ...command.options.flatMap(({ long }) => long ?? []),
+  ...(command.parent ? optionsOf(command.parent) : []),
+];
 
 function completionScript(program: Command, shell: string): string {
   const entries = entriesOf(program);

@@ -36,14 +36,16 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
   });
 }
 
+const counted = (cases: number): string => `${cases} ${cases === 1 ? 'case' : 'cases'}`;
+
 async function run(session: Session, options: RunOptions): Promise<void> {
   const { reply, raw } = await submit(session, '/scorecards', Submitted, scorecardRequest(options), options);
   if (!options.wait) {
     const watch = `npx everdict scorecard watch ${reply.id}`;
-    session.answer(raw, () => `${reply.id} submitted: ${reply.cases} cases\nnext: ${watch}\n`);
+    session.answer(raw, () => `${reply.id} submitted: ${counted(reply.cases)}\nnext: ${watch}\n`);
     return;
   }
-  session.note(`${reply.id}: ${reply.cases} cases of ${options.dataset} with ${options.harness}`);
+  session.note(`${reply.id}: ${counted(reply.cases)} of ${options.dataset} with ${options.harness}`);
   await waitAndReport(session, reply.id, options.patience);
 }
 

@@ -16,7 +16,7 @@ import { RunReply, ScorecardReply } from './wire.js';
 export function addScorecardCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('scorecard')
-    .description('a dataset × a harness on a runtime: run, watch, show, cases, cancel, list');
+    .description('a dataset × a harness on a runtime: run, watch, show, cases, stragglers, cancel, settle, list');
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
   addShow(group, terminal);
