@@ -57,7 +57,7 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
   return {
     /**
      * Brings a local job to its end if that takes at most 2 s: open the attempt or find it open, start the job or
-     * adopt it, follow. A longer one is left alone, for `dispatch`.
+     * adopt it, follow. A longer one is left alone, for `dispatch`, which is also what a cancel is for.
      */
     async tryShort(input: AttemptInput): Promise<ShortResult> {
       const { cancellationSignal, info } = Context.current();
@@ -65,7 +65,7 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
         runner.run(input, signal, newProgress(serverClock(info))),
       );
       if (end) return end;
-      if (isCancelRequested(cancellationSignal)) return runner.abandon(input);
+      // Also where it is cancelled: so ends a local try whose workflow task is another worker's by now.
       if (cancellationSignal.aborted) throw handedOver();
       return { kind: 'running' };
     },

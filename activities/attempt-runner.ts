@@ -121,14 +121,17 @@ export class AttemptRunner {
     if (!attempt) return { kind: 'cancelled' };
     if (attempt.end) return attempt.end;
     const { runtime } = await jobs.load(runId);
-    if ((await host.standing(runtime.kind, attempt.hostId)) === 'here') {
+    const standing = await host.standing(runtime.kind, attempt.hostId);
+    // Before the stop: what a job that is being stopped says of itself is no end of it.
+    const end = await this.ended({ runId, attempt: number }, { kind: 'cancelled' });
+    if (standing === 'here') {
       // What does not end now is stopped again, and looked for, when the attempt is finished.
       await backends
         .forRuntime(runtime)
         .stop(refOf(attempt))
         .catch(() => undefined);
     }
-    return this.ended({ runId, attempt: number }, { kind: 'cancelled' });
+    return end;
   }
 
   private open({ kind, ...input }: AttemptInput) {

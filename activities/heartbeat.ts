@@ -13,6 +13,9 @@ export async function withHeartbeat<T>(details: () => unknown, work: () => Promi
   }
 }
 
-/** Cancelled by the workflow. Else the worker stops, or the server has given up on this try: another goes on. */
+/**
+ * Cancelled by the workflow. Else the worker stops, or the server has given up on this try: another goes on. Says so of
+ * regular activities only: a local one reads the same when its worker loses the workflow.
+ */
 export const isCancelRequested = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof Error && reason.message === 'CANCELLED';

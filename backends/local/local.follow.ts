@@ -56,6 +56,10 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     const out = await scanned.next();
     if (out) yield* logged(out.plain);
     if (out?.record) {
+      if (stdout.isSealed) {
+        yield { kind: 'silent', detail: 'it was stopped before its record was read' };
+        return;
+      }
       yield* drain(stderr);
       yield { kind: 'record', record: out.record };
       return;

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -195,6 +196,30 @@ async function openUp(dir: string): Promise<void> {
     if (entry.isDirectory()) await openUp(join(dir, entry.name));
   }
 }
+
+/** A file that its owner may not write is sealed. */
+const SEALED_MODE = 0o400;
+const WRITABLE = 0o200;
+
+/**
+ * From now on nothing that the job prints is its result. Takes no room on the disk, and whoever has the file open sees
+ * it, wherever the directory goes.
+ */
+export function sealOutput({ stdout }: JobPaths): void {
+  try {
+    const fd = openPlain(stdout);
+    try {
+      fchmodSync(fd, SEALED_MODE);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    // Nobody can follow what is not there, or no file.
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error;
+  }
+}
+
+export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & WRITABLE) === 0;
 
 /** Jobs may put a pipe, which never ends, or a link in place of a file. Such a thing reads as nothing. */
 export function openPlain(path: string): number {

@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlatformError } from '../../contracts/errors.js';
 import { isAlive, type ProcessId, type ProcessTable, signal, uptimeTicks } from './local.process.js';
-import { type JobPaths, readWrapper } from './local.state.js';
+import { type JobPaths, readWrapper, sealOutput } from './local.state.js';
 
 /** After KILL; a process in an uninterruptible call may take longer, and is looked for again by the next call. */
 const KILL_WAIT_MS = 5_000;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Ends every process of a job, and succeeds only when a look at all processes of the host finds none:
+ * Ends every process of a job, and succeeds only when a look at all processes of the host finds none. What it says of
+ * itself from then on is no result: a command that gets TERM ends as one that fails.
  * 1. TERM to the wrapper's group; a wrapper that has printed its record ends at once.
  * 2. Within the grace: TERM, once, to what is outside the group or came later; the wrapper, which takes none before its
  *    record, is told again.
  * 3. After the grace: KILL, again and again, as a process may have forked meanwhile.
  */
 export async function killJob(paths: JobPaths, name: string, processes: ProcessTable, graceMs: number): Promise<void> {
+  sealOutput(paths);
   const wrapper = readWrapper(paths, name);
   const killAt = performance.now() + graceMs;
   let groupToldAt = 0;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { KeptBytes } from '../backend.js';
-import { openPlain } from './local.state.js';
+import { isSealed, openPlain } from './local.state.js';
 
 const readAt = promisify(read);
 
@@ -48,6 +48,11 @@ export class FileTail {
   /** End of what was read. */
   get seen(): number {
     return this.before + this.position;
+  }
+
+  /** Whether the job was being stopped before now: what it printed may be an answer to that. */
+  get isSealed(): boolean {
+    return isSealed(this.fd);
   }
 
   /** Whether the beginning, all of which is kept, has been read. */

@@ -29,11 +29,16 @@ beforeEach(() => {
 });
 afterAll(() => lab.close(), MINUTE);
 
-async function start(task: string): Promise<{ runId: string; handle: WorkflowHandle }> {
-  const runId = await lab.submitRun(task);
+const start = async (task: string) => startCase(await lab.submitRun(task));
+
+async function startCase(runId: string, taskTimeoutMs = 10_000): Promise<{ runId: string; handle: WorkflowHandle }> {
   const input = { workspaceId: 'default', runId, caseId: runId, poolId: POOL, kind: 'local' as const };
   const rest = { class: 'interactive' as const, demand: {}, infraRetries: 0, attempt: 1 };
-  const handle = await lab.platform.client.workflow.start('caseWorkflow', caseStart({ ...input, ...rest }, 10_000));
+  const options = caseStart({ ...input, ...rest }, taskTimeoutMs);
+  const handle = await lab.platform.client.workflow.start('caseWorkflow', {
+    ...options,
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+  });
   return { runId, handle };
 }
 
@@ -131,6 +136,28 @@ test(
     expect(await lab.world.attempts.list(runId)).toHaveLength(1);
   },
   2 * MINUTE,
+);
+
+test(
+  'a local try whose workflow task was lost leaves the job to whoever has the case now',
+  async () => {
+    const runId = await lab.submitRun(lab.task('lost-task', 3));
+    let first: Promise<unknown> | undefined;
+    around.tryShort = (input) => {
+      const tried = real.tryShort(input);
+      first ??= tried.catch((error: unknown) => error);
+      return tried;
+    };
+    // Told every 0.8 s that its workflow task goes on, the server says that there is none.
+    await startCase(runId, 1_000);
+    await eventually('it is submitted', async () => (await lab.world.attempts.read(runId, 1))?.submittedAt);
+    const { handle } = await startCase(runId);
+
+    expect(await first).toMatchObject({ type: 'HandedOver' });
+    expect(await handle.result()).toBe('passed');
+    expect(lab.noted('lost-task')).toEqual({ starts: 1, most: 1 });
+  },
+  MINUTE,
 );
 
 test('no workflow task failed in all of this', async () => {

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AttemptInput } from '../../../activities/attempt.js';
+import { eventually } from '../../eventually.js';
+import { aContext, Rig, type Worker } from './rig.js';
+
+/** Two worker processes of one host that have to do with the same attempt, as one of them took over too soon. */
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.open();
+});
+afterAll(() => rig.close());
+
+let jobs = 0;
+
+/** A job at work, and the worker that follows it. */
+async function followed(command = 'sleep 600', infraRetries = 0) {
+  jobs += 1;
+  const ready = join(rig.site.stateDir, `ready-${jobs}`);
+  const input = await rig.run({ command: `touch ${ready}; ${command}`, infraRetries });
+  const worker = await rig.worker();
+  const followed = worker.dispatch(input);
+  await eventually('it runs', async () => existsSync(ready));
+  return { input, worker, followed };
+}
+
+const outcomeOf = async ({ runId }: AttemptInput) => (await rig.world.runs.guards(runId))?.outcome;
+
+const lost = { kind: 'failed', failure: { code: 'ALLOCATION_LOST', message: 'gone' } } as const;
+
+/** Dies when everything is stopped, before it has told anybody. */
+const diesAfterStop = (): Promise<Worker> =>
+  rig.worker({
+    through: (effects) => {
+      const { backend } = effects;
+      const stop: typeof backend.stop = async (allocation) => {
+        await backend.stop(allocation);
+        throw new Error('the worker died');
+      };
+      return { ...effects, backend: Object.assign(Object.create(backend), { stop }) };
+    },
+  });
+
+test('a local try that loses its workflow task leaves the job to the other', async () => {
+  const { input, worker, followed: end } = await followed('sleep 0.5');
+  const env = aContext();
+  const tried = (await rig.worker()).tryShort(input, env);
+  env.cancel('CANCELLED');
+
+  await expect(tried).rejects.toMatchObject({ type: 'HandedOver' });
+  expect(await end).toEqual({ kind: 'record' });
+  expect(await worker.finish(input, { kind: 'record' })).toEqual({ kind: 'settled', outcome: 'passed' });
+});
+
+describe('what a job says of itself once it is being stopped is no verdict', () => {
+  test('of a run that is cancelled', async () => {
+    const { input, worker, followed: end } = await followed();
+    const env = aContext();
+    const cancelled = (await rig.worker()).dispatch(input, env);
+    env.cancel('CANCELLED');
+
+    expect(await cancelled).toEqual({ kind: 'cancelled' });
+    expect(await end).toMatchObject({ kind: 'silent' });
+    expect(await worker.finish(input, { kind: 'cancelled' })).toEqual({ kind: 'settled', outcome: 'cancelled' });
+  });
+
+  test('of a run that gets another attempt', async () => {
+    const { input, worker, followed: end } = await followed('sleep 600', 1);
+    await expect((await diesAfterStop()).finish(input, lost)).rejects.toThrow('the worker died');
+
+    expect(await end).toMatchObject({ kind: 'silent' });
+    expect(await worker.finish(input, lost)).toMatchObject({ kind: 'retry', code: 'ALLOCATION_LOST' });
+    expect(await outcomeOf(input)).toBeUndefined();
+  });
+
+  test('and is one if it said so before', async () => {
+    const { input, worker, followed: end } = await followed('exit 4');
+    expect(await end).toEqual({ kind: 'record' });
+    await expect((await diesAfterStop()).finish(input, lost)).rejects.toThrow('the worker died');
+
+    expect(await worker.finish(input, lost)).toEqual({ kind: 'settled', outcome: 'failed' });
+  });
+});
