@@ -33,7 +33,8 @@ export function unreachable(url: string, reason: string, cause?: unknown): CliEr
 }
 
 const NEXT_STEPS: Record<string, string> = {
-  NOT_FOUND: 'see what there is with `npx everdict runtime list`, `dataset list`, `harness list` or `scorecard list`',
+  NOT_FOUND:
+    'see what there is with `npx everdict runtime list`, `dataset list`, `harness list`, `scorecard list` or `run list`',
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
   FORBIDDEN: 'the platform answers only on its own host until access control is set up: use its loopback address',

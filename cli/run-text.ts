@@ -6,6 +6,7 @@ import type { AttemptReply, RunReply } from './wire.js';
 export function runText(run: RunReply, columns: number): string {
   const facts: [string, string][] = [
     ['case', caseOf(run)],
+    ['harness', run.harness],
     ['runtime', run.runtime],
     ['outcome', outcomeOf(run)],
     ['attempts', String(run.attempts)],

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { optionsOf, wholeNumber } from './options.js';
+import { addRunList } from './run-list.js';
 import { type LogOptions, printLogs } from './run-logs.js';
 import { addRunSubmit } from './run-submit.command.js';
 import { attemptText, runText } from './run-text.js';
@@ -16,13 +17,14 @@ const pathOf = (id: string, more = ''): string => `/runs/${encodeURIComponent(id
 export function addRunCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('run')
-    .description('one execution of one case: submit, watch, show, logs, attempts, cancel');
+    .description('one execution of one case: submit, watch, show, logs, attempts, cancel, list');
   addRunSubmit(group, terminal);
   addWatch(group, terminal);
   addShow(group, terminal);
   addLogs(group, terminal);
   addAttempts(group, terminal);
   addCancel(group, terminal);
+  addRunList(group, terminal);
 }
 
 function addShow(group: Command, terminal: Terminal): void {

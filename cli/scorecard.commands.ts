@@ -3,6 +3,7 @@ import { listOptions, optionsOf } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { headline, rateTable, runTable } from './report.js';
+import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
@@ -52,27 +53,20 @@ function addShow(group: Command, terminal: Terminal): void {
     });
 }
 
-interface CasesOptions extends ListQuery {
-  state?: string;
-  outcome?: string;
-  class?: string;
+interface CasesOptions extends RunListOptions {
   notPassed?: boolean;
 }
 
 function addCases(group: Command, terminal: Terminal): void {
-  listOptions(group.command('cases <id>'))
+  runListOptions(group.command('cases <id>'))
     .description('the runs of a scorecard, one for each case and trial')
-    .option('--state <state>', 'only queued, waiting, running or settled ones')
-    .option('--outcome <outcome>', 'only passed, failed, errored or cancelled ones')
-    .option('--class <class>', 'only those errored as infra, config, harness or agent')
     .option('--not-passed', 'only those that failed, errored or were cancelled')
     .action(async (id: string, _options, command: Command) => {
       const options = optionsOf<CasesOptions>(command);
       const session = new Session(terminal, options);
-      const filter = { state: options.state, outcome: options.outcome, class: options.class };
       const listing = options.notPassed
         ? await readNotPassed(session, id, options.limit)
-        : await list(session, pathOf(id, '/cases'), RunReply, options, filter);
+        : await list(session, pathOf(id, '/cases'), RunReply, options, runFilter(options));
       session.answer({ items: listing.raw, next: listing.next }, () =>
         listing.items.length > 0 ? casesText(id, listing, session.columns, options.notPassed) : 'no such case\n',
       );

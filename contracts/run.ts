@@ -21,6 +21,7 @@ export const RunView = z.strictObject({
   scorecard: z.string().nullable(),
   caseId: z.string(),
   trial: z.int(),
+  harness: z.string(),
   runtime: z.string(),
   state: RunState,
   outcome: Outcome.nullable(),

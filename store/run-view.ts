@@ -8,6 +8,7 @@ interface RunRow {
   ordinal: number | null;
   case_id: string;
   trial: number;
+  harness: string;
   runtime: string;
   state: RunState;
   outcome: Outcome | null;
@@ -29,14 +30,15 @@ export interface PositionedRun {
 }
 
 const RUN_ROWS = `
-  SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, p.runtime_id || '@' || r.runtime_version AS runtime,
+  SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, h.id || '@' || h.version AS harness,
+    p.runtime_id || '@' || r.runtime_version AS runtime,
     CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
          WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END AS state,
     r.outcome, r.error_class, r.error_code, r.reason, r.decided_by, r.scores, r.created_at, r.settled_at,
     (SELECT count(*) FROM attempts a WHERE a.run_id = r.id) AS attempts,
     (SELECT (a.record ->> 'commandMs')::int FROM attempts a
      WHERE a.run_id = r.id AND a.attempt = r.settled_attempt) AS duration_ms
-  FROM runs r JOIN pools p ON p.id = r.pool_id`;
+  FROM runs r JOIN pools p ON p.id = r.pool_id JOIN harnesses h ON h.pk = r.harness_pk`;
 
 /** The runs that `where` selects. */
 export async function runViews(db: Queryable, where: string, params: unknown[]): Promise<PositionedRun[]> {
@@ -50,6 +52,7 @@ const toPositioned = (stored: RunRow): PositionedRun => ({
     scorecard: stored.scorecard_id,
     caseId: stored.case_id,
     trial: stored.trial,
+    harness: stored.harness,
     runtime: stored.runtime,
     state: stored.state,
     outcome: stored.outcome,

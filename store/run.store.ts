@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { Demand, WorkClass } from '../contracts/admission.js';
-import type { ErrorClass } from '../contracts/attempt.js';
 import { EvalCase } from '../contracts/case.js';
 import { HarnessSpec, Params } from '../contracts/harness.js';
-import type { Outcome, RunState, RunView } from '../contracts/run.js';
+import type { Outcome, RunView } from '../contracts/run.js';
 import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
 import type { Verdict } from '../policy/results.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
+import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
 import { type PositionedRun, runViews } from './run-view.js';
 import type { Site } from './scorecard-insert.js';
 import { affected, row, rows, transaction } from './sql.js';
@@ -61,22 +61,6 @@ export interface RunGuards {
   isCancelRequested: boolean;
 }
 
-export interface RunFilter {
-  state?: RunState;
-  outcome?: Outcome;
-  errorClass?: ErrorClass;
-  /** Ordinal of the last run of the page before. */
-  after?: number;
-  limit: number;
-}
-
-const IN_STATE: Record<RunState, string> = {
-  queued: 'r.outcome IS NULL AND r.open_attempt IS NULL AND r.asked_at IS NULL',
-  waiting: 'r.outcome IS NULL AND r.open_attempt IS NULL AND r.asked_at IS NOT NULL',
-  running: 'r.outcome IS NULL AND r.open_attempt IS NOT NULL',
-  settled: 'r.outcome IS NOT NULL',
-};
-
 export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -101,11 +85,18 @@ export class RunStore {
   }
 
   /** Runs of a scorecard by ordinal. */
-  pageByScorecard(id: string, { state, outcome, errorClass, after, limit }: RunFilter): Promise<PositionedRun[]> {
-    const where = `WHERE r.scorecard_id = $1 AND r.ordinal > $2 AND ($3::text IS NULL OR r.outcome = $3)
-      AND ($4::text IS NULL OR (r.outcome = 'errored' AND r.error_class = $4))
-      AND ${state ? IN_STATE[state] : 'true'} ORDER BY r.ordinal LIMIT $5`;
-    return runViews(this.dataSource, where, [id, after ?? -1, outcome ?? null, errorClass ?? null, limit]);
+  pageByScorecard(id: string, filter: RunFilter<number>): Promise<PositionedRun[]> {
+    const where = `WHERE ${filterCondition(filter)} AND r.scorecard_id = $3 AND r.ordinal > $4 ORDER BY r.ordinal LIMIT $5`;
+    return runViews(this.dataSource, where, [...filterParams(filter), id, filter.after ?? -1, filter.limit]);
+  }
+
+  /** Runs that are in no scorecard, newest first; a position is an id. */
+  async pageOfSingles(workspaceId: string, filter: RunFilter<string>): Promise<RunView[]> {
+    // Their ids are together in the order of the key: a page is read from there, however many runs scorecards have.
+    const where = `WHERE ${filterCondition(filter)} AND r.workspace_id = $3 AND r.scorecard_id IS NULL
+      AND r.id > 'run_' AND r.id < $4 ORDER BY r.id DESC LIMIT $5`;
+    const params = [...filterParams(filter), workspaceId, filter.after ?? 'run`', filter.limit];
+    return (await runViews(this.dataSource, where, params)).map(({ run }) => run);
   }
 
   async guards(id: string): Promise<RunGuards | undefined> {

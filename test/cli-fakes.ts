@@ -183,6 +183,7 @@ export const aRun = (fields: object = {}) => ({
   scorecard: 'sc_1',
   caseId: 'math/sum',
   trial: 1,
+  harness: 'solver@1.0.0',
   runtime: 'desk@1.0.0',
   state: 'settled' as const,
   outcome: 'failed' as const,

@@ -6,7 +6,9 @@ import { LogPositionId } from '../../contracts/log-events.js';
 import { RunView } from '../../contracts/run.js';
 import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
+import { type Page, pageOf } from '../common/cursor.js';
 import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, RUN_REQUEST } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
@@ -40,6 +42,16 @@ export class RunsController {
     const self = `/runs/${id}`;
     reply.header('location', self);
     return { id, state, links: { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` } };
+  }
+
+  @Get()
+  @Operation({
+    summary: 'Single runs, newest first',
+    description: 'Those that are in no scorecard: the runs of a scorecard are its `/cases`.',
+    answer: { status: 200, schema: pageOf(RunView) },
+  })
+  list(@Caller() { workspace }: Principal, @Query({ schema: RunQuery }) query: RunQuery): Promise<Page<RunView>> {
+    return this.runs.list(workspace, query);
   }
 
   @Get(':id')

@@ -3,6 +3,7 @@ import type { EvalCase } from '../../contracts/case.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { quoted } from '../../contracts/field-path.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
+import { RunId } from '../../contracts/ids.js';
 import { logPosition } from '../../contracts/log-events.js';
 import type { AttemptView, RunView } from '../../contracts/run.js';
 import type { RunRequest } from '../../contracts/scorecard.js';
@@ -15,11 +16,13 @@ import { type LogChunk, LogStore } from '../../store/log.store.js';
 import type { LogOffsets } from '../../store/log-page.js';
 import { type NewRun, RunStore } from '../../store/run.store.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
+import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { Operator } from '../common/operator.js';
 import { ReferencesService } from '../common/references.service.js';
 import { notFound } from '../common/registration.js';
+import type { RunQuery } from '../common/run-query.js';
 import { invalid } from '../common/schema.pipe.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import { keptChunks } from './log-bytes.js';
@@ -77,6 +80,20 @@ export class RunsService {
     const created = await this.runs.create(run);
     if (created.kind === 'created') this.start(run, evalCase, site);
     return this.read(workspace, resolve(created));
+  }
+
+  async list(
+    workspace: string,
+    { cursor, limit, state, outcome, class: errorClass }: RunQuery,
+  ): Promise<Page<RunView>> {
+    const after = decodeCursor(RunId, cursor);
+    const runs = await this.runs.pageOfSingles(workspace, { state, outcome, errorClass, after, limit: limit + 1 });
+    return toPage(
+      runs,
+      limit,
+      (run) => run,
+      ({ id }) => id,
+    );
   }
 
   async read(workspace: string, id: string): Promise<RunView> {

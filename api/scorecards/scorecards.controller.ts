@@ -7,11 +7,12 @@ import { Stragglers } from '../../contracts/straggler.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { EventPositionId } from './event-position.js';
-import { CaseQuery, EventQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
+import { EventQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
 
 @Controller('scorecards')
@@ -74,7 +75,7 @@ export class ScorecardsController {
   cases(
     @Caller() { workspace }: Principal,
     @Param('id', { schema: ScorecardId }) id: ScorecardId,
-    @Query({ schema: CaseQuery }) query: CaseQuery,
+    @Query({ schema: RunQuery }) query: RunQuery,
   ): Promise<Page<RunView>> {
     return this.scorecards.cases(workspace, id, query);
   }

@@ -1,15 +1,5 @@
 import { z } from 'zod';
-import { ErrorClass } from '../../contracts/attempt.js';
-import { Outcome, RunState } from '../../contracts/run.js';
 import { ScorecardStatus } from '../../contracts/scorecard.js';
-import { ListQuery } from '../common/cursor.js';
-
-export const CaseQuery = ListQuery.extend({
-  state: RunState.optional().describe('Only runs in this state'),
-  outcome: Outcome.optional().describe('Only runs that ended so'),
-  class: ErrorClass.optional().describe('Only runs that errored, with this class'),
-});
-export type CaseQuery = z.infer<typeof CaseQuery>;
 
 export const EventQuery = z.strictObject({
   runs: z.enum(['true', 'false']).default('true').describe('`false`: only how many there are, none by itself'),

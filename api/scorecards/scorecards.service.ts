@@ -15,11 +15,12 @@ import { decodeCursor, type ListQuery, type Page, toPage } from '../common/curso
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { notFound } from '../common/registration.js';
+import type { RunQuery } from '../common/run-query.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import type { EventPosition } from './event-position.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
-import type { CaseQuery, StragglerQuery } from './scorecards.schema.js';
+import type { StragglerQuery } from './scorecards.schema.js';
 
 @Injectable()
 export class ScorecardsService {
@@ -87,7 +88,7 @@ export class ScorecardsService {
     return found;
   }
 
-  async cases(workspace: string, id: string, query: CaseQuery): Promise<Page<RunView>> {
+  async cases(workspace: string, id: string, query: RunQuery): Promise<Page<RunView>> {
     await this.mustExist(workspace, id);
     const { cursor, limit, state, outcome, class: errorClass } = query;
     const after = decodeCursor(z.int().min(0), cursor);

@@ -28,6 +28,7 @@ const ROUTES = [
   'get /metrics',
   'get /openapi.json',
   'get /readyz',
+  'get /runs',
   'get /runs/{id}',
   'get /runs/{id}/attempts',
   'get /runs/{id}/logs',
