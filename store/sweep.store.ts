@@ -61,9 +61,9 @@ export class SweepStore {
     return found.map(({ id }) => id);
   }
 
-  /** Settles every run of a scorecard whose root is gone, but those with an open attempt: they are reclaimed first. */
-  async settleOrphans(scorecardId: string, reason: string): Promise<void> {
-    for (;;) {
+  /** Settles every run of a scorecard whose root is gone, but those with an open attempt: they are reclaimed first. Returns how many. */
+  async settleOrphans(scorecardId: string, reason: string): Promise<number> {
+    for (let total = 0; ; ) {
       const settled = await transaction(this.dataSource, async (db) => {
         const orphans = await rows<{ id: string }>(
           db,
@@ -79,7 +79,8 @@ export class SweepStore {
           [orphans.map(({ id }) => id), reason],
         );
       });
-      if (settled === 0) return;
+      if (settled === 0) return total;
+      total += settled;
     }
   }
 

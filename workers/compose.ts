@@ -24,10 +24,14 @@ import { DeadlineStore } from '../store/deadline.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
-import { RunStore } from '../store/run.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
-import { SweepStore } from '../store/sweep.store.js';
-import { MeasuredAttemptStore, MeasuredLogStore, measuredBackends } from './measured.js';
+import {
+  MeasuredAttemptStore,
+  MeasuredLogStore,
+  MeasuredRunStore,
+  MeasuredSweepStore,
+  measuredBackends,
+} from './measured.js';
 import { Outbox } from './outbox.js';
 import { SweepSchedule } from './sweep-schedule.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -48,12 +52,12 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const metrics = new WorkerMetrics();
   const workflowTaskMs = env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
   const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
-  const runs = new RunStore(dataSource);
+  const runs = new MeasuredRunStore(dataSource, metrics);
   const attempts = new MeasuredAttemptStore(dataSource, metrics);
   const logs = new MeasuredLogStore(dataSource, metrics);
   const pools = new PoolStore(dataSource);
   const scorecards = new ScorecardStore(dataSource);
-  const sweep = new SweepStore(dataSource);
+  const sweep = new MeasuredSweepStore(dataSource, metrics);
   const sender = new AdmissionSender(client, workflowTaskMs);
   const holders = new Holders(client, runs);
   const jobs = new JobLoader(runs);

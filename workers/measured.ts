@@ -1,9 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { Backend } from '../backends/backend.js';
 import type { BackendResolver } from '../backends/resolver.js';
-import type { Verdict } from '../policy/results.js';
+import { errored, type Verdict } from '../policy/results.js';
+import { TERMINATED } from '../policy/sweep.js';
 import { AttemptStore } from '../store/attempt.store.js';
 import { type LogChunk, LogStore } from '../store/log.store.js';
+import { RunStore } from '../store/run.store.js';
+import { SweepStore } from '../store/sweep.store.js';
 import { timed, type WorkerMetrics } from './worker-metrics.js';
 
 type Backends = Pick<BackendResolver, 'forRuntime'>;
@@ -59,6 +62,38 @@ export class MeasuredAttemptStore extends AttemptStore {
     if (isSettled) this.metrics.countVerdict(verdict);
     else this.metrics.refused.inc();
     return isSettled;
+  }
+}
+
+/** Counts the runs that were settled without an attempt. */
+export class MeasuredRunStore extends RunStore {
+  constructor(
+    dataSource: DataSource,
+    private readonly metrics: WorkerMetrics,
+  ) {
+    super(dataSource);
+  }
+
+  override async settleUnplaced(id: string, verdict: Verdict): Promise<boolean> {
+    const isSettled = await super.settleUnplaced(id, verdict);
+    if (isSettled) this.metrics.countVerdict(verdict);
+    return isSettled;
+  }
+}
+
+/** Counts the runs that were settled because their scorecard's workflow is gone. */
+export class MeasuredSweepStore extends SweepStore {
+  constructor(
+    dataSource: DataSource,
+    private readonly metrics: WorkerMetrics,
+  ) {
+    super(dataSource);
+  }
+
+  override async settleOrphans(scorecardId: string, reason: string): Promise<number> {
+    const settled = await super.settleOrphans(scorecardId, reason);
+    this.metrics.countVerdict(errored(TERMINATED.code, reason), settled);
+    return settled;
   }
 }
 

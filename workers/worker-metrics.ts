@@ -45,7 +45,7 @@ export class WorkerMetrics {
 
   readonly settled = new Counter({
     name: 'everdict_settled_runs_total',
-    help: 'Runs that an attempt settled. Runs that never had an attempt are not among them.',
+    help: 'Runs that a worker settled. Those that a deadline, an operator or a cancel ended without it are not among them.',
     labelNames: ['outcome', 'error_class', 'error_code'],
     registers: this.registers,
   });
@@ -81,13 +81,14 @@ export class WorkerMetrics {
     for (const stream of ['stdout', 'stderr']) this.logBytes.inc({ stream }, 0);
   }
 
-  countVerdict(verdict: Verdict): void {
+  countVerdict(verdict: Verdict, runs = 1): void {
     const isErrored = verdict.outcome === 'errored';
-    this.settled.inc({
+    const labels = {
       outcome: verdict.outcome,
       error_class: isErrored ? verdict.errorClass : '',
       error_code: isErrored ? verdict.errorCode : '',
-    });
+    };
+    this.settled.inc(labels, runs);
   }
 }
 

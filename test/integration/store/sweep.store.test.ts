@@ -29,8 +29,8 @@ test('runs of a lost scorecard are settled, but those with an open attempt or an
   const id = await world.submit(4);
   await world.attempts.open(world.opening(`${id}.0`));
   await world.runs.settleUnplaced(`${id}.1`, { outcome: 'passed' });
-  await sweep.settleOrphans(id, 'a reason');
-  await sweep.settleOrphans(id, 'another');
+  expect(await sweep.settleOrphans(id, 'a reason')).toBe(2);
+  expect(await sweep.settleOrphans(id, 'another')).toBe(0);
   expect(await world.scorecards.counts(id)).toMatchObject({ running: 1, passed: 1, errored: 2, infraErrors: 2 });
   const run = await world.runs.find('default', `${id}.3`);
   expect(run).toMatchObject({ errorClass: 'infra', errorCode: 'PLATFORM_TERMINATED', reason: 'a reason' });
