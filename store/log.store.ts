@@ -39,7 +39,7 @@ export class LogStore {
     });
   }
 
-  /** Chunks that are kept already stay as they are. What many jobs print at the same time is stored together. */
+  /** What is kept already stays, or grows. What many jobs print at the same time is stored together. */
   append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<void> {
     return this.appends.submit({ runId, attempt, chunks });
   }
@@ -99,7 +99,10 @@ export class LogStore {
   }
 }
 
-/** In the order of their keys, as another worker may be storing the same ones. */
+/**
+ * In the order of their keys, as another worker may be storing the same ones. Of two that begin at one offset the longer
+ * is kept: its follower goes on behind it.
+ */
 async function insertChunks(dataSource: DataSource, group: readonly Appended[]): Promise<undefined[]> {
   const all = group.flatMap(({ runId, attempt, chunks }) => chunks.map((chunk) => ({ runId, attempt, ...chunk })));
   await retrying(() =>
@@ -108,7 +111,9 @@ async function insertChunks(dataSource: DataSource, group: readonly Appended[]):
       `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
        SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bytea[])
          AS g(run_id, attempt, stream, at, bytes)
-       ORDER BY run_id COLLATE "C", attempt, stream, at ON CONFLICT DO NOTHING`,
+       ORDER BY run_id COLLATE "C", attempt, stream, at
+       ON CONFLICT (run_id, attempt, stream, at) DO UPDATE SET bytes = EXCLUDED.bytes
+       WHERE octet_length(EXCLUDED.bytes) > octet_length(log_chunks.bytes)`,
       [
         all.map(({ runId }) => runId),
         all.map(({ attempt }) => attempt),

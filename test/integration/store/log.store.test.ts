@@ -52,6 +52,22 @@ describe('a log', () => {
     expect(text).toBe('abcdefghij');
   });
 
+  test('keeps the longer of two chunks that begin alike, whichever comes first', async () => {
+    await world.logs.append(run, 1, [chunk(0, 'ab'), chunk(0, 'long', 'stderr')]);
+    await world.logs.append(run, 1, [chunk(0, 'abcd'), chunk(0, 'lo', 'stderr')]);
+    await world.logs.append(run, 1, [chunk(4, 'ef')]);
+
+    expect(await read({ stdout: 0 })).toEqual([
+      [0, 'abcd'],
+      [4, 'ef'],
+    ]);
+    expect(await read({ stdout: 2 })).toEqual([
+      [2, 'cd'],
+      [4, 'ef'],
+    ]);
+    expect(await read({ stderr: 0 })).toEqual([[0, 'long']]);
+  });
+
   test('is read from an offset', async () => {
     await world.logs.append(run, 1, [chunk(0, 'aaa'), chunk(3, 'bbb'), chunk(6, 'ccc')]);
 
