@@ -11,8 +11,9 @@ export const UNIQUE_VIOLATION = '23505';
 
 const TRANSACTION_TRIES = 20;
 const UNAVAILABLE = /^(08...|57P0[1-5]|53300|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+/** The last: of a connection that was lost between two statements of a transaction. */
 const LOST_CONNECTION =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|query runner already released/i;
 
 /** SQLSTATE or system code of a database error. */
 export function sqlCode(error: unknown): string | undefined {
