@@ -17,8 +17,8 @@ export function addDevCommand(program: Command, terminal: Terminal): void {
     .command('dev')
     .description('start the whole platform on this machine, until Ctrl-C; its data stays for the next start')
     .option('--dir <dir>', 'where its data is', DATA_DIR)
-    .option('--port <port>', 'port of the API (default: 8787, or a free one if that is taken)', PORT)
-    .option('--ui-port <port>', 'port of the Temporal UI (default: 8233, or a free one if that is taken)', PORT)
+    .option('--port <port>', 'port of the API (default: 8787, or the next free one if that is taken)', PORT)
+    .option('--ui-port <port>', 'port of the Temporal UI (default: 8233, or the next free one if that is taken)', PORT)
     .action(async ({ dir, port, uiPort }: { dir: string; port?: number; uiPort?: number }) => {
       const { runForeground } = await import('../dev/foreground.js');
       const isClean = await runForeground({ dataDir: path.resolve(dir), apiPort: port, uiPort, say: sayTo(terminal) });

@@ -15,12 +15,25 @@ function listen(port: number): Promise<Server | undefined> {
   });
 }
 
-/** Ports that are free now and differ from each other: each the wanted one if it is free, else any. */
+/** How many ports after the wanted one are tried: who comes back while that is taken finds the same one again. */
+const NEXT_PORTS = 10;
+
+/** The wanted port, else the next one that is free, else any. */
+async function listenNear(wanted: number): Promise<Server | undefined> {
+  const last = wanted === 0 ? 0 : Math.min(wanted + NEXT_PORTS, 65_535);
+  for (let port = wanted; port <= last; port += 1) {
+    const server = await listen(port);
+    if (server) return server;
+  }
+  return listen(0);
+}
+
+/** Ports that are free now and differ from each other: each the wanted one if it is free, else one near it. */
 export async function choosePorts<Name extends string>(wanted: Record<Name, number>): Promise<Record<Name, number>> {
   const chosen = { ...wanted };
   const held: Server[] = [];
   for (const name in wanted) {
-    const server = (await listen(wanted[name])) ?? (await listen(0));
+    const server = await listenNear(wanted[name]);
     const address = server?.address();
     if (!server || !address || typeof address === 'string') throw new Error(`no free port on ${HOST} for ${name}`);
     held.push(server);

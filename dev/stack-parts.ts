@@ -145,7 +145,7 @@ async function tellIfTaken(
   say: PartContext['say'],
 ): Promise<void> {
   const reason = wanted === undefined ? undefined : await whyTaken(wanted);
-  if (reason) say(`  ${reason}: ${what} gets a free one; ${option} <port> chooses`);
+  if (reason) say(`  ${reason}: ${what} gets the next free one; ${option} <port> chooses`);
 }
 
 const portOf = (address = ''): number => Number(address.slice(address.lastIndexOf(':') + 1));
