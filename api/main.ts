@@ -3,7 +3,7 @@ import { readEnv } from '../config/env.js';
 import { JsonLog } from '../config/log.js';
 import { patiently } from '../config/patiently.js';
 import { VERSION } from '../config/version.js';
-import { migrate, openDatabase } from '../store/data-source.js';
+import { readyDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
 import { createApp, refuseForeignHost } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
@@ -16,10 +16,12 @@ const log = new JsonLog();
 async function main(): Promise<void> {
   const env = readEnv();
   refuseForeignHost(env.EVERDICT_HOST);
-  const options = { url: env.DATABASE_URL, applicationName: 'everdict-api' };
+  const statementMs = env.EVERDICT_STATEMENT_SEC * 1_000;
+  const options = { url: env.DATABASE_URL, applicationName: 'everdict-api', statementMs };
   const isFinal = (error: unknown) => error instanceof DatabaseRefused;
-  const dataSource = await patiently('Postgres', { log, isFinal }, () => openDatabase(options));
-  await migrate(dataSource, VERSION);
+  const dataSource = await readyDatabase(options, VERSION, (connect) =>
+    patiently('Postgres', { log, isFinal }, connect),
+  );
   const workflows = WorkflowClient.lazy(env, log);
   await workflows.refuseOldServer();
   const app = await createApp({ env, dataSource, workflows, log });

@@ -60,6 +60,8 @@ const Env = z.object({
   EVERDICT_QUEUE_DEADLINE_SEC: number(86_400, 1, 30 * 86_400),
   /** Between two sweeps; also how old a leftover of a job must be. */
   EVERDICT_SWEEP_SEC: number(30, 1, 3_600),
+  /** Longest statement of the database; a connection that is silent for a quarter more is given up. */
+  EVERDICT_STATEMENT_SEC: number(60, 1, 3_600),
   /** Start-to-close of a workflow task; tests of crashes lower it. */
   EVERDICT_WORKFLOW_TASK_SEC: number(10, 1, 60),
   EVERDICT_ANSWER_KB: number(256, 1, 1_024),

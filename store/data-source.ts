@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { CreateWorkspaces0000000000001 } from '../migrations/0001_create_workspaces.js';
 import { CreateSecrets0000000000002 } from '../migrations/0002_create_secrets.js';
@@ -14,6 +13,7 @@ import { NoteSettledRuns0000000000011 } from '../migrations/0011_note_settled_ru
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { IndexScorecards0000000000013 } from '../migrations/0013_index_scorecards.js';
 import { explainRefusal } from './database-refused.js';
+import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
 
 const MIGRATIONS = [
@@ -43,18 +43,17 @@ interface DatabaseOptions {
   /** Connections at most. */
   poolSize?: number;
   applicationName?: string;
-}
-
-/** One that breaks while it passes from the pool to its user, or back, has nobody else to tell, and ends no process. */
-class PooledClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
-    this.on('error', () => undefined);
-  }
+  /** What a statement may take at most. Absent: any time, and a connection that went silent is waited for. */
+  statementMs?: number;
 }
 
 /** A pool of connections, not yet initialised. `bigint` columns read as numbers: all of ours stay below 2^53. */
-export function createDataSource({ url, poolSize = 10, applicationName = 'everdict' }: DatabaseOptions): DataSource {
+export function createDataSource({
+  url,
+  poolSize = 10,
+  applicationName = 'everdict',
+  statementMs,
+}: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
     url,
@@ -64,7 +63,7 @@ export function createDataSource({ url, poolSize = 10, applicationName = 'everdi
     connectTimeoutMS: 5_000,
     // Idle connections that break are replaced on the next use; nothing is lost with them.
     poolErrorHandler: () => undefined,
-    extra: { Client: PooledClient },
+    extra: { Client: PooledClient, ...KEEP_ALIVE, ...(statementMs !== undefined && limitsOf(statementMs)) },
     migrations: MIGRATIONS,
     migrationsTableName: 'migrations',
   });
@@ -77,6 +76,24 @@ export async function openDatabase(options: DatabaseOptions): Promise<DataSource
   } catch (error) {
     throw explainRefusal(error, options.url);
   }
+}
+
+/**
+ * A pool of connections to a database with the schema of this code. `patiently` waits until a connection is made. What
+ * migrates may take any time.
+ */
+export async function readyDatabase(
+  options: DatabaseOptions,
+  version: string,
+  patiently: (connect: () => Promise<DataSource>) => Promise<DataSource>,
+): Promise<DataSource> {
+  const first = await patiently(() => openDatabase({ ...options, poolSize: 2, statementMs: undefined }));
+  try {
+    await migrate(first, version);
+  } finally {
+    await first.destroy();
+  }
+  return openDatabase(options);
 }
 
 /**

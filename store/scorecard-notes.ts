@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { KEEP_ALIVE } from './pooled-client.js';
 
 const CHANNEL = 'scorecards';
 const RECONNECT_MS = 1_000;
@@ -33,7 +34,7 @@ export class ScorecardNotes {
         connectionString: this.url,
         application_name: 'everdict-api-notes',
         connectionTimeoutMillis: 5_000,
-        keepAlive: true,
+        ...KEEP_ALIVE,
       });
       this.client = client;
       const ended = new Promise<void>((resolve) => client.once('end', resolve));

@@ -10,7 +10,7 @@ const DEADLOCK = '40P01';
 export const UNIQUE_VIOLATION = '23505';
 
 const TRANSACTION_TRIES = 20;
-const UNAVAILABLE = /^(08...|57P0[1-5]|53300|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+const UNAVAILABLE = /^(08...|57P0[1-5]|25P03|53300|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** The last: of a connection that was lost between two statements of a transaction. */
 const LOST_CONNECTION =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|query runner already released/i;

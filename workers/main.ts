@@ -7,7 +7,7 @@ import { patiently } from '../config/patiently.js';
 import { exposition } from '../config/registry.js';
 import { type TemporalConnection, temporalConnection } from '../config/temporal.js';
 import { VERSION } from '../config/version.js';
-import { migrate, openDatabase } from '../store/data-source.js';
+import { readyDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { workflowBundle } from './bundle.js';
@@ -78,12 +78,13 @@ function stopOnSignal(): AbortSignal {
   return controller.signal;
 }
 
-async function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSource> {
-  const options = { url: env.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'everdict-worker' };
+function connectDatabase(env: Env, stopping: AbortSignal): Promise<DataSource> {
+  const statementMs = env.EVERDICT_STATEMENT_SEC * 1_000;
+  const options = { url: env.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'everdict-worker', statementMs };
   const isFinal = (error: unknown) => error instanceof DatabaseRefused;
-  const dataSource = await patiently('Postgres', { log, signal: stopping, isFinal }, () => openDatabase(options));
-  await migrate(dataSource, VERSION);
-  return dataSource;
+  return readyDatabase(options, VERSION, (connect) =>
+    patiently('Postgres', { log, signal: stopping, isFinal }, connect),
+  );
 }
 
 async function connectTemporal(
