@@ -30,6 +30,8 @@ interface AttemptRow {
   out_end: number;
   err_end: number;
   contradicting: number;
+  /** Chunks, but the first, before which something is missing. */
+  holes: number;
 }
 
 export interface Checked {
@@ -88,7 +90,12 @@ function readAttempts({ platform, id }: Checked): Promise<AttemptRow[]> {
          WHERE d.run_id = c.run_id AND d.attempt = c.attempt AND d.stream = c.stream
            AND d.at < c.at AND d.at + length(d.bytes) > c.at
            AND substr(d.bytes, (c.at - d.at + 1)::int, shared.bytes::int) <> substr(c.bytes, 1, shared.bytes::int)
-       ))::int AS contradicting
+       ))::int AS contradicting,
+       count(*) FILTER (WHERE c.at > 0 AND NOT EXISTS (
+         SELECT FROM log_chunks d
+         WHERE d.run_id = c.run_id AND d.attempt = c.attempt AND d.stream = c.stream
+           AND d.at < c.at AND d.at + length(d.bytes) >= c.at
+       ))::int AS holes
      FROM attempts a JOIN runs r ON r.id = a.run_id
      LEFT JOIN log_chunks c ON c.run_id = a.run_id AND c.attempt = a.attempt
      WHERE r.scorecard_id = $1 GROUP BY a.run_id, a.attempt ORDER BY a.run_id, a.attempt`,
@@ -165,6 +172,7 @@ function attemptFaults({ cases, mayLoseJobs }: Checked, row: AttemptRow): string
   const name = `${row.run_id} attempt ${row.attempt}`;
   if (row.closed_at === null) faults.push(`${name} is open${row.cleanup_pending_at ? ', its cleanup pending' : ''}`);
   if (row.contradicting > 0) faults.push(`${name} has ${row.contradicting} log chunks that contradict others`);
+  if (row.holes > 0) faults.push(`${name} has ${row.holes} holes in its log`);
   const ordinal = Number(row.run_id.split('.')[1]);
   const isWhole = row.out_end === LOUD_BYTES && row.err_end === LOUD_BYTES;
   if (cases[ordinal]?.kind === 'loud' && !isWhole && !mayLoseJobs) {

@@ -41,9 +41,10 @@ function set(clock: string, offset: string): void {
       },
       at: moments('clock', 4),
       // What is running when the clock jumps is then adopted by workers that know no other time.
-      strike: ({ site }, index) => {
-        if (index === 0) set(clock, HOUR);
-        else signalAll(site.processes(index === 3 ? 'api' : 'worker'), 'SIGKILL');
+      strike: async ({ site }, index) => {
+        if (index > 0) return signalAll(await site.up(index === 3 ? 'api' : 'worker'), 'SIGKILL');
+        set(clock, HOUR);
+        return 1;
       },
     });
   },

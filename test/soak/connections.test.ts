@@ -1,3 +1,4 @@
+import { eventually } from '../eventually.js';
 import { moments, SOAK_MS, survives } from './soak-run.js';
 
 const CUT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'everdict%'`;
@@ -10,9 +11,8 @@ describe('no result is lost, doubled or changed, and nothing is left, when', () 
       await survives({
         name: 'cut connections',
         at: moments('cut connections', 25, 500),
-        strike: async ({ platform }) => {
-          await platform.sql(CUT);
-        },
+        strike: ({ platform }) =>
+          eventually('connections to be cut', async () => (await platform.sql(CUT)).length || undefined),
       });
     },
     SOAK_MS,
@@ -25,8 +25,12 @@ describe('no result is lost, doubled or changed, and nothing is left, when', () 
         name: 'dead backend',
         at: moments('dead backend', 5),
         strike: async ({ platform }) => {
-          const [backend] = await platform.sql<{ pid: number }>(ANY_BACKEND).catch(() => []);
-          if (backend) process.kill(backend.pid, 'SIGKILL');
+          const pid = await eventually('a backend is up', async () => {
+            const [backend] = await platform.sql<{ pid: number }>(ANY_BACKEND).catch(() => []);
+            return backend?.pid;
+          });
+          process.kill(pid, 'SIGKILL');
+          return 1;
         },
       });
     },

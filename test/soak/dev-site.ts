@@ -1,6 +1,7 @@
 import { choosePorts } from '../../dev/ports.js';
 import { CLI, node, ROOT } from '../e2e/cli/processes.js';
-import type { Site } from '../e2e/platform.js';
+import { MINUTE, type Site } from '../e2e/platform.js';
+import { eventually } from '../eventually.js';
 import { KeptUp } from './kept-up.js';
 import { type LiveProcess, liveProcesses } from './process-table.js';
 
@@ -73,6 +74,18 @@ export class DevSite implements Site {
     });
   }
 
+  /** As soon as one of these parts is up. It may be just coming up. */
+  up(...parts: Victim[]): Promise<LiveProcess[]> {
+    return eventually(
+      `${parts.join(', ')} up`,
+      async () => {
+        const found = parts.flatMap((part) => this.processes(part));
+        return found.length > 0 && found;
+      },
+      2 * MINUTE,
+    );
+  }
+
   get pids(): Record<string, number> {
     return Object.fromEntries(PARTS.flatMap((part) => this.processes(part).map(({ pid }) => [part, pid])));
   }
@@ -84,13 +97,16 @@ export class DevSite implements Site {
   }
 }
 
-/** All of them at once; one that has just ended by itself is fine. */
-export function signalAll(processes: LiveProcess[], signal: NodeJS.Signals): void {
+/** All of them at once; one that has just ended by itself is fine. Returns how many there were. */
+export function signalAll(processes: LiveProcess[], signal: NodeJS.Signals): number {
+  let count = 0;
   for (const { pid } of processes) {
     try {
       process.kill(pid, signal);
+      count += 1;
     } catch {
       // It is gone.
     }
   }
+  return count;
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode } from '../../dev/process-id.js';
 import { moments, SOAK_MS, survives } from './soak-run.js';
 
 /** A small disk of its own; false where that takes rights we do not have. */
@@ -22,13 +23,13 @@ function canMount(): boolean {
   return isMounted;
 }
 
-/** Takes whatever is free on the disk. */
-function fill(file: string): void {
+/** Takes whatever is free on the disk. Whether it is full now. */
+function fill(file: string): boolean {
   const block = Buffer.alloc(1_024 * 1_024);
   try {
     for (;;) writeFileSync(file, block, { flag: 'a' });
-  } catch {
-    // Full.
+  } catch (error) {
+    return hasCode(error, 'ENOSPC');
   }
 }
 
@@ -51,9 +52,10 @@ describe('no result is lost, doubled or changed, and nothing is left, when now a
         leave: () => unmount(disk),
         at: moments(name, 4),
         strike: async ({ random }) => {
-          fill(path.join(disk, 'filler'));
+          const isFull = fill(path.join(disk, 'filler'));
           await sleep(random(500, longestMs));
-          rmSync(path.join(disk, 'filler'));
+          rmSync(path.join(disk, 'filler'), { force: true });
+          return isFull ? 1 : 0;
         },
         mayLoseJobs: true,
       });

@@ -81,5 +81,5 @@ test(
       expect(log.endsWith('RESULT=1\n')).toBe(true);
     }
   },
-  6 * MINUTE,
+  10 * MINUTE,
 );

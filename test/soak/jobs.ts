@@ -38,11 +38,14 @@ note end "$3"
 exit "$3"
 `;
 
-/** Most are short, some outlive every heartbeat; some fail, print much, or run into their time limit. */
+/**
+ * Most are short, some outlive every heartbeat; some fail, print much, or run into their time limit. The first 20 hold
+ * some of each.
+ */
 export function soakCases(random: Random, count: number): SoakCase[] {
   return Array.from({ length: count }, (_, i) => {
     const id = `case/${i}`;
-    const draw = random(0, 99);
+    const draw = i < 20 ? 5 * i : random(0, 99);
     if (draw < 5) return { id, kind: 'late', timeoutSec: 1, task: 'late 60 0' };
     if (draw < 10) return { id, kind: 'stubborn', timeoutSec: 1, task: 'stubborn 60 0' };
     const exit = random(0, 3) === 0 ? FAILING_EXIT : 0;

@@ -1,4 +1,3 @@
-import { eventually } from '../eventually.js';
 import { signalAll, type Victim } from './dev-site.js';
 import { moments, SOAK_MS, survives } from './soak-run.js';
 
@@ -17,20 +16,11 @@ describe('no result is lost, doubled or changed, and nothing is left, when kill 
   ])(
     '%s',
     async (name, victims, times, longestPauseMs) => {
-      let hits = 0;
       await survives({
         name,
         at: moments(name, times, longestPauseMs),
-        strike: async ({ site }) => {
-          const alive = await eventually(`${name} is up`, async () => {
-            const found = victims.flatMap((part) => site.processes(part));
-            return found.length > 0 && found;
-          });
-          signalAll(alive, 'SIGKILL');
-          hits += alive.length;
-        },
+        strike: async ({ site }) => signalAll(await site.up(...victims), 'SIGKILL'),
       });
-      process.stderr.write(`${name}: ${hits} processes killed\n`);
     },
     SOAK_MS,
   );

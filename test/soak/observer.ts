@@ -40,6 +40,8 @@ const LEDGER = `
 export class Observer {
   readonly violations = new Set<string>();
   looks = 0;
+  /** Most jobs with live processes at once. */
+  private mostJobs = 0;
   private settledBefore = 0;
   private db: pg.Client | undefined;
   private isStopping = false;
@@ -65,6 +67,8 @@ export class Observer {
     this.isStopping = true;
     await this.loop;
     await this.db?.end().catch(() => undefined);
+    if (this.looks === 0) this.violations.add('the tables were never looked at');
+    if (this.mostJobs === 0) this.violations.add('no process of a job was ever seen');
   }
 
   private async watchTables(): Promise<void> {
@@ -104,6 +108,7 @@ export class Observer {
     for (; !this.isStopping; await sleep(EVERY_MS)) {
       const names = liveProcesses().map(({ environment }) => environment[MARKER]);
       const jobs = new Set(names.filter((name) => name?.startsWith(prefix)));
+      this.mostJobs = Math.max(this.mostJobs, jobs.size);
       if (jobs.size > this.slots) {
         this.violations.add(`${jobs.size} jobs have live processes on ${this.slots} slots: ${[...jobs].join(' ')}`);
       }

@@ -40,7 +40,8 @@ interface Scene {
 export interface Fault {
   name: string;
   at: Moment[];
-  strike(scene: Scene, index: number): Promise<void> | void;
+  /** Returns how many things it hit. */
+  strike(scene: Scene, index: number): Promise<number> | number;
   /** Before the platform is started, with its data directory to be; returns what its environment has besides. */
   site?(dataDir: string): Record<string, string>;
   /** Before the scorecard is submitted. */
@@ -53,6 +54,17 @@ export interface Fault {
   aftermathMs?: number;
   /** The fault itself takes jobs away, so that attempts end as infrastructure failures. */
   mayLoseJobs?: boolean;
+}
+
+/** Those of a test that is going on, or that ran out of time. */
+const platforms = new Set<E2ePlatform>();
+afterEach(async () => {
+  for (const platform of platforms) await stop(platform);
+}, 2 * MINUTE);
+
+async function stop(platform: E2ePlatform): Promise<void> {
+  platforms.delete(platform);
+  await platform.stop();
 }
 
 export async function survives(fault: Fault): Promise<void> {
@@ -68,6 +80,7 @@ export async function violationsUnder(fault: Fault): Promise<string[]> {
     site = await DevSite.start({ dataDir, env: { ...options.env, ...fault.site?.(dataDir) }, leave: fault.leave });
     return site;
   });
+  platforms.add(platform);
   try {
     if (!site) throw new Error('nothing was started');
     return await runScorecard(fault, { platform, site, dataDir, random: randomFor(fault.name) });
@@ -75,7 +88,7 @@ export async function violationsUnder(fault: Fault): Promise<string[]> {
     process.stderr.write(`${String(error)}\n${site?.output.slice(-OUTPUT_SHOWN)}\n`);
     throw error;
   } finally {
-    await platform.stop();
+    await stop(platform);
   }
 }
 
@@ -95,8 +108,9 @@ async function runScorecard(fault: Fault, scene: Scene): Promise<string[]> {
   const id = await platform.submit(request);
   const sampler = new Sampler(platform, id);
   const observer = Observer.start(platform, id, SLOTS);
+  const strikes: Strike[] = [];
   try {
-    await strikeThrough(fault, scene, diary);
+    for await (const strike of strikeThrough(fault, scene, diary)) strikes.push(strike);
     await platform.until(id, 'completes', ({ status }) => status === 'completed', COMPLETE_WITHIN_MS);
     await sleep(fault.aftermathMs ?? 0);
   } finally {
@@ -104,18 +118,34 @@ async function runScorecard(fault: Fault, scene: Scene): Promise<string[]> {
     await observer.stop();
   }
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
-  process.stderr.write(`${name}: ${seconds} s, looked at ${observer.looks} times\n`);
+  const hits = strikes.map((strike) => strike.hits).join(' ');
+  process.stderr.write(`${name}: ${seconds} s, hits ${hits || 'none'}, looked at ${observer.looks} times\n`);
   sampler.expectConserved(CASES);
   const { runtime } = request;
   const checked = { platform, id, runtime, slots: SLOTS, cases, diary, dataDir, mayLoseJobs };
   await fault.tamper?.(checked);
-  return [...observer.violations, ...(await violationsOf(checked))];
+  return [...observer.violations, ...strikeFaults(strikes, diary), ...(await violationsOf(checked))];
 }
 
-async function strikeThrough({ at, strike }: Fault, scene: Scene, diary: Diary): Promise<void> {
+interface Strike {
+  hits: number;
+  /** Notes of the jobs when it began. */
+  line: number;
+}
+
+async function* strikeThrough({ at, strike }: Fault, scene: Scene, diary: Diary): AsyncGenerator<Strike> {
   for (const [index, { line, pauseMs }] of at.entries()) {
     await eventually(`note ${line}`, async () => diary.length >= line, COMPLETE_WITHIN_MS);
     await sleep(pauseMs);
-    await strike(scene, index);
+    const { length } = diary;
+    yield { hits: await strike(scene, index), line: length };
   }
+}
+
+/** Nothing is shown by strikes that hit nothing, or that came when all was over. */
+function strikeFaults(strikes: Strike[], diary: Diary): string[] {
+  const misses = strikes.flatMap(({ hits }, index) => (hits > 0 ? [] : [`strike ${index + 1} hit nothing`]));
+  const inTime = strikes.filter(({ line }) => line < diary.length).length;
+  if (inTime * 2 >= strikes.length) return misses;
+  return [...misses, `only ${inTime} of ${strikes.length} strikes came while jobs ran or were to run`];
 }

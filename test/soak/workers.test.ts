@@ -13,9 +13,9 @@ describe('no result is lost, doubled or changed, and nothing is left, with two w
         name: 'two workers',
         prepare: twoWorkers,
         at: moments('two workers', 8),
-        strike: ({ site, random }) => {
-          const alive = site.processes('worker');
-          signalAll(alive.slice(random(0, alive.length - 1)).slice(0, 1), 'SIGKILL');
+        strike: async ({ site, random }) => {
+          const alive = await site.up('worker');
+          return signalAll(alive.slice(random(0, alive.length - 1)).slice(0, 1), 'SIGKILL');
         },
       });
     },
@@ -30,11 +30,10 @@ describe('no result is lost, doubled or changed, and nothing is left, with two w
         prepare: twoWorkers,
         at: moments('frozen worker', 1),
         strike: async ({ site }) => {
-          const [zombie] = site.processes('worker');
-          if (!zombie) throw new Error('there is no worker');
-          signalAll([zombie], 'SIGSTOP');
+          const zombie = (await site.up('worker')).slice(0, 1);
+          signalAll(zombie, 'SIGSTOP');
           await sleep(FROZEN_MS);
-          signalAll([zombie], 'SIGCONT');
+          return signalAll(zombie, 'SIGCONT');
         },
         // What it held goes on, and must change nothing.
         aftermathMs: 5_000,
