@@ -22,7 +22,7 @@ export interface RunnerDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
   jobs: Pick<JobLoader, 'load'>;
   settings: JobSettings;
-  attempts: Pick<AttemptStore, 'open' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
+  attempts: Pick<AttemptStore, 'open' | 'isLive' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
   logs: Pick<LogStore, 'append' | 'kept'>;
   ended: Pick<EndedAttempts, 'keep'>;
   host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
@@ -51,8 +51,8 @@ const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({
 const replaced = ({ allocation, hostId }: Attempt): AttemptEnd =>
   failed('NODE_LOST', `${allocation} ran on ${hostId ?? 'a host'}, which no longer serves local runtimes`);
 
-/** After such a pause the attempt may be another worker's: the heartbeat time-out is twice as long. */
-const STALLED_MS = 5_000;
+/** Within so long nobody else can have taken over what this try opened, and brought it to its end. */
+const PROMPT_MS = 100;
 
 /** Brings one attempt from its grant to its end, from wherever an earlier try left it. */
 export class AttemptRunner {
@@ -76,14 +76,16 @@ export class AttemptRunner {
     if (opened.kind === 'adopted' && opened.isCancelRequested) return this.abandon(input);
 
     const run = await jobs.load(input.runId);
-    if (performance.now() - begun > STALLED_MS && (await attempts.read(input.runId, input.attempt))?.closedAt) {
-      // Another worker took over and finished it: nothing may be created under its name any more.
-      return { kind: 'refused', refusal: { reason: 'stale-grant' } };
-    }
     const job = buildJob(run, input, this.deps.settings);
     const backend = backends.forRuntime(run.runtime);
     const allocation = refOf(attempt);
-    const submitted = await backend.submit(job, allocation);
+    const isPrompt = (): boolean => opened.kind === 'opened' && performance.now() - begun < PROMPT_MS;
+    const submitted = await backend.submit(
+      job,
+      allocation,
+      async () => isPrompt() || attempts.isLive(input.runId, input.attempt),
+    );
+    if (submitted === 'over') return this.overtaken(input);
     if (submitted === 'lost')
       return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
     if (submitted === 'taken') {
@@ -132,6 +134,12 @@ export class AttemptRunner {
         .catch(() => undefined);
     }
     return end;
+  }
+
+  /** Another worker brought the attempt to its end while this one was about to start it. */
+  private async overtaken({ runId, attempt }: CollectInput): Promise<DispatchResult> {
+    const { end } = (await this.deps.attempts.read(runId, attempt)) ?? {};
+    return end ?? { kind: 'refused', refusal: { reason: 'stale-grant' } };
   }
 
   private open({ kind, ...input }: AttemptInput) {

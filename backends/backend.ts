@@ -58,14 +58,17 @@ export interface KeptBytes {
   tail: number;
 }
 
+export type Submitted = 'created' | 'adopted' | 'lost' | 'taken' | 'over';
+
 /** Code that speaks to one cluster kind. Every verb can be repeated. */
 export interface Backend {
   readonly kind: RuntimeKind;
   /**
    * Creates the allocation, or adopts the one of that name if it is ours.
    * `lost`: it was confirmed before and is now provably absent. Throws on unknown: a failed read never leads to a create.
+   * `over`: `isLive`, asked once the allocation is there and before it starts anything, said that its attempt has ended.
    */
-  submit(job: Job, allocation: AllocationRef): Promise<'created' | 'adopted' | 'lost' | 'taken'>;
+  submit(job: Job, allocation: AllocationRef, isLive?: () => Promise<boolean>): Promise<Submitted>;
   /** Follows until the record or the end, which is its last event; ends without one only if `signal` aborts. */
   watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent>;
   /** Removes the allocation and reads back that nothing of it is left. Succeeds for what never existed. */

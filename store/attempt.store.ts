@@ -82,6 +82,13 @@ export class AttemptStore {
     return found && toAttempt(found);
   }
 
+  /** Whether it is the open attempt of its run, with no end stored. */
+  async isLive(runId: string, attempt: number): Promise<boolean> {
+    const sql = `SELECT FROM attempts a JOIN runs r ON r.id = a.run_id AND r.open_attempt = a.attempt
+      WHERE a.run_id = $1 AND a.attempt = $2 AND a.end_kind IS NULL AND a.closed_at IS NULL`;
+    return (await row(this.dataSource, sql, [runId, attempt])) !== undefined;
+  }
+
   /** Writes the verdict if this attempt is still the run's open one; false: it changed nothing. */
   settle(runId: string, attempt: number, verdict: Verdict): Promise<boolean> {
     return this.settles.submit({ runId, attempt, verdict });

@@ -28,10 +28,10 @@ function measuredBackend(backend: Backend, { dispatch, cleanup }: WorkerMetrics)
   const { kind } = backend;
   return {
     kind,
-    submit: (job, allocation) =>
+    submit: (job, allocation, isLive) =>
       timed(
         (result, seconds) => dispatch.observe({ kind, result }, seconds),
-        () => backend.submit(job, allocation),
+        () => backend.submit(job, allocation, isLive),
         (result) => result,
       ),
     stop: (allocation) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PlatformError } from '../../contracts/errors.js';
 import { isAllocationOf } from '../../policy/naming.js';
 import type { Allocation } from '../../policy/sweep.js';
-import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../backend.js';
+import type { AllocationEvent, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
 import { reasonOf } from './local.errors.js';
 import { followJob } from './local.follow.js';
 import { holeOrder } from './local.holes.js';
@@ -41,7 +41,7 @@ export class LocalBackend implements Backend {
     void emptyTrash(options.stateDir, Date.now());
   }
 
-  async submit(job: Job, allocation: AllocationRef): Promise<'created' | 'adopted' | 'lost' | 'taken'> {
+  async submit(job: Job, allocation: AllocationRef, isLive = async () => true): Promise<Submitted> {
     this.refuseIfNotAllowed();
     const { stateDir, host, environment } = this.options;
     const paths = jobPaths(stateDir, allocation.name);
@@ -51,6 +51,11 @@ export class LocalBackend implements Backend {
       const made = createJobDir(paths, [...job.payload, ...launcherFiles(job)], host.bootId);
       // The claim is made by the wrapper, once: starting another one where none is seen yet cannot start the job twice.
       if (!existsSync(paths.claim)) {
+        // Its end is known before its directory is taken away: whoever made that anew sees it here.
+        if (!(await isLive())) {
+          if (made === 'created') await removeJobDir(paths);
+          return 'over';
+        }
         this.started.set(allocation.name, await STARTER.start(wrapperOrder(paths, job, allocation, environment)));
       }
       return made === 'created' ? 'created' : 'adopted';

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttemptInput } from '../../../activities/attempt.js';
 import { eventually } from '../../eventually.js';
 import { aContext, Rig, type Worker } from './rig.js';
@@ -50,6 +51,37 @@ test('a local try that loses its workflow task leaves the job to the other', asy
   await expect(tried).rejects.toMatchObject({ type: 'HandedOver' });
   expect(await end).toEqual({ kind: 'record' });
   expect(await worker.finish(input, { kind: 'record' })).toEqual({ kind: 'settled', outcome: 'passed' });
+});
+
+test.each([
+  ['opened', 'record'],
+  ['found open', 'record'],
+  ['opened, and that was reclaimed', 'refused'],
+])('a worker that stood still before it started what it had %s does not start it again', async (how, kind) => {
+  jobs += 1;
+  const starts = join(rig.site.stateDir, `starts-${jobs}`);
+  const input = await rig.run({ command: `echo start >>${starts}; sleep 0.2` });
+  if (how === 'found open') {
+    const rest = { allocation: `test-late-${jobs}`, nonce: 'c0ffee', hostId: await rig.hostId() };
+    await rig.world.attempts.open({ ...input, ...rest });
+  }
+  const other = await rig.worker();
+  const late = await rig.worker({
+    through: (effects) => {
+      const { backend } = effects;
+      const submit: typeof backend.submit = async (...args) => {
+        if (kind === 'record') await other.runToEnd(input);
+        else await other.reclaim(input.runId).then(() => sleep(200));
+        return backend.submit(...args);
+      };
+      return { ...effects, backend: Object.assign(Object.create(backend), { submit }) };
+    },
+  });
+
+  expect(await late.tryShort(input)).toMatchObject({ kind });
+  expect(existsSync(starts) ? readFileSync(starts, 'utf8') : '').toBe(kind === 'record' ? 'start\n' : '');
+  const { allocation = '' } = (await rig.world.attempts.read(input.runId, 1)) ?? {};
+  expect(existsSync(join(rig.site.stateDir, 'jobs', allocation))).toBe(false);
 });
 
 describe('what a job says of itself once it is being stopped is no verdict', () => {
