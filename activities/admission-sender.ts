@@ -11,8 +11,8 @@ interface Pending {
   sent: Promise<void>;
 }
 
-/** After a signal to a pool: each costs its ledger a workflow task. */
-const REST_MS = 50;
+/** After a signal to a pool: each costs its ledger a workflow task, and the server advises at most five a second. */
+const REST_MS = 200;
 
 /**
  * Sends messages to admission workflows, starting those that do not run. One signal is in flight per pool, and a short

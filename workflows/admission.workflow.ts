@@ -91,6 +91,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
     setCurrentDetails(describe(ledger, limits));
     if (mustContinueAsNew(signals)) break;
     if (deliveries.length > 0) {
+      // Never a local activity: what is told must be in the history first, as a repeated task may decide otherwise.
       const { gone } = await deliverGrants({ grants: deliveries.splice(0) });
       reconciler.suspect(gone);
     }
