@@ -27,22 +27,22 @@ class Refused extends Error {
 const STALE: FenceRefusal = { reason: 'stale-grant' };
 
 /**
- * The fence. One READ COMMITTED transaction, given up at the first statement that finds nothing:
+ * The fence, READ COMMITTED, given up at the first step that finds nothing:
  * 1. with a quota: lock the workspace, then, with a snapshot taken after that, count its open runs,
  * 2. share the pool's row at the epoch of the grant: whoever raises the epoch waits for us, or we are refused,
  * 3. open the run and record the attempt under its lease.
- * The order of locks is workspaces, pools, runs, here and everywhere.
+ * The order of locks is workspaces, pools, runs, here and everywhere. Without a quota, one statement does it all.
  */
 export async function passFence(dataSource: DataSource, opening: AttemptOpening): Promise<AttemptRow | FenceRefusal> {
   try {
+    const opened = await openRun(dataSource, opening, 'no-quota');
+    if (opened) return opened;
     return await transaction(dataSource, async (db) => {
       await requireQuota(db, opening.runId);
-      const pool = await row(db, 'SELECT 1 FROM pools WHERE id = $1 AND epoch = $2 FOR SHARE', [
-        opening.poolId,
-        opening.epoch,
-      ]);
-      if (!pool) throw new Refused(STALE);
-      return openRun(db, opening);
+      const counted = await openRun(db, opening, 'quota-counted');
+      // Stale, settled, cancelled or open: the caller reads which.
+      if (!counted) throw new Refused(STALE);
+      return counted;
     });
   } catch (error) {
     if (error instanceof Refused) return error.refusal;
@@ -69,22 +69,30 @@ async function requireQuota(db: Queryable, runId: string): Promise<void> {
   if ((open?.count ?? 0) >= quota.max_running) throw new Refused({ reason: 'quota', limit: quota.max_running });
 }
 
-async function openRun(db: Queryable, { runId, attempt, poolId, ...lease }: AttemptOpening): Promise<AttemptRow> {
-  const opened = await row<AttemptRow>(
+/** Steps 2 and 3; `no-quota`: unless the workspace has one. */
+function openRun(
+  db: Queryable,
+  { runId, attempt, poolId, epoch, ...lease }: AttemptOpening,
+  given: 'no-quota' | 'quota-counted',
+): Promise<AttemptRow | undefined> {
+  const params = [runId, attempt, poolId, lease.holder, lease.seq, lease.allocation, lease.nonce, lease.hostId ?? null];
+  return row<AttemptRow>(
     db,
-    `WITH opened AS (
-       UPDATE runs SET open_attempt = $2
-       WHERE id = $1 AND pool_id = $3 AND outcome IS NULL AND cancel_requested_at IS NULL AND open_attempt IS NULL
+    `WITH pool AS (
+       SELECT id FROM pools WHERE id = $3 AND epoch = $9 FOR SHARE
+     ), opened AS (
+       UPDATE runs r SET open_attempt = $2 FROM pool
+       WHERE r.id = $1 AND r.pool_id = pool.id AND outcome IS NULL AND cancel_requested_at IS NULL
+         AND open_attempt IS NULL AND ($10 OR NOT EXISTS (
+           SELECT FROM workspaces w WHERE w.id = r.workspace_id AND max_running IS NOT NULL
+         ))
        RETURNING memory_mb, cpu_millicores
      )
      INSERT INTO attempts (run_id, attempt, pool_id, holder, seq, memory_mb, cpu_millicores, allocation, nonce, host_id)
      SELECT $1, $2, $3, $4, $5, memory_mb, cpu_millicores, $6, $7, $8 FROM opened
      RETURNING ${ATTEMPT_COLUMNS}`,
-    [runId, attempt, poolId, lease.holder, lease.seq, lease.allocation, lease.nonce, lease.hostId ?? null],
+    [...params, epoch, given === 'quota-counted'],
   );
-  // Settled, cancelled or open: the caller reads which.
-  if (!opened) throw new Refused(STALE);
-  return opened;
 }
 
 /** An attempt to go on with. */
