@@ -54,17 +54,26 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     throw handedOver();
   };
 
+  /** Within the try that saw the end, which spares the workflow a step. What fails here is tried again by `finish`. */
+  const finishHere = async (input: AttemptInput, end: AttemptEnd): Promise<ShortResult> => {
+    try {
+      return { kind: 'finished', result: await finisher.finish({ ...input, end }, 'try-again') };
+    } catch {
+      return end;
+    }
+  };
+
   return {
     /**
-     * Brings a local job to its end if that takes at most 2 s: open the attempt or find it open, start the job or
-     * adopt it, follow. A longer one is left alone, for `dispatch`, which is also what a cancel is for.
+     * Brings a local job to its end if that takes at most 2 s, and finishes it: open the attempt or find it open, start
+     * the job or adopt it, follow. A longer one is left alone, for `dispatch`, which is also what a cancel is for.
      */
     async tryShort(input: AttemptInput): Promise<ShortResult> {
       const { cancellationSignal, info } = Context.current();
       const end = await withTimeLimit(cancellationSignal, SHORT_MS, (signal) =>
         runner.run(input, signal, newProgress(serverClock(info))),
       );
-      if (end) return end;
+      if (end) return end.kind === 'refused' ? end : finishHere(input, end);
       // Also where it is cancelled: so ends a local try whose workflow task is another worker's by now.
       if (cancellationSignal.aborted) throw handedOver();
       return { kind: 'running' };

@@ -31,13 +31,17 @@ export interface ReclaimInput {
 
 export type DispatchResult = AttemptEnd | { kind: 'refused'; refusal: FenceRefusal };
 
-/** `running`: it takes longer than a local try may; `dispatch` goes on with it. */
-export type ShortResult = DispatchResult | { kind: 'running' };
-
 /** `settled`: the run has its outcome, of this attempt or of what came before. `retry`: the slot is given back. */
 export type FinishResult =
   | { kind: 'settled'; outcome: Outcome }
   | { kind: 'retry'; code: RunErrorCode; delayMs: number };
+
+/** What became of a local try. An end that is handed back is yet to be finished. */
+export type ShortResult =
+  | DispatchResult
+  /** It takes longer than a local try may; `dispatch` goes on with it. */
+  | { kind: 'running' }
+  | { kind: 'finished'; result: FinishResult };
 
 /** An attempt whose `finish` gave up, and why. */
 export interface Abandoned {

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { AllocationActivities } from '../activities/allocation.activities.js';
-import type { AttemptInput, DispatchResult, FinishInput, FinishResult } from '../activities/attempt.js';
+import type { AttemptInput, FinishInput, FinishResult, ShortResult } from '../activities/attempt.js';
 import type { ScorecardActivities } from '../activities/scorecard.activities.js';
 import { attemptFailureOf } from './failures.js';
 import { localFirst } from './local-first.js';
@@ -19,8 +19,11 @@ const summaryOf = (verb: string, { kind, attempt }: Pick<AttemptInput, 'kind' | 
 const hostPatience = ({ kind }: Pick<AttemptInput, 'kind'>) =>
   kind === 'local' ? { scheduleToStartTimeout: LOCAL_HOST_PATIENCE } : {};
 
+/** `finished`: a short job, of which nothing is left to do. */
+export type Placed = Exclude<ShortResult, { kind: 'running' }>;
+
 /** Places the attempt and follows it to its end. Whatever goes wrong is an end too; nothing is thrown. */
-export async function place(input: AttemptInput): Promise<DispatchResult> {
+export async function place(input: AttemptInput): Promise<Placed> {
   try {
     if (input.kind === 'local') {
       const short = await shortTry(input);
@@ -39,7 +42,7 @@ export async function place(input: AttemptInput): Promise<DispatchResult> {
 }
 
 /** Short jobs end here, for one event. Undefined: it takes longer, or failed where `dispatch` will show why. */
-async function shortTry(input: AttemptInput): Promise<DispatchResult | undefined> {
+async function shortTry(input: AttemptInput): Promise<Placed | undefined> {
   try {
     const result = await CancellationScope.nonCancellable(() => tryShort(input));
     return result.kind === 'running' ? undefined : result;

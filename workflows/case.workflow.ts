@@ -97,9 +97,12 @@ async function runToEnd(
       continue;
     }
     enter('settling', attempt);
-    const finished = await CancellationScope.nonCancellable(() =>
-      finishAttempt({ runId, attempt, poolId, kind, holder, seq, end: placed }),
-    );
+    const finished =
+      placed.kind === 'finished'
+        ? placed.result
+        : await CancellationScope.nonCancellable(() =>
+            finishAttempt({ runId, attempt, poolId, kind, holder, seq, end: placed }),
+          );
     if (finished.kind === 'settled') return finished.outcome;
     slot.forget();
     attempt += 1;

@@ -99,6 +99,7 @@ test(
   'T09 a cancel during clean-up, and a second one, change nothing',
   async () => {
     let isFinishing = false;
+    around.tryShort = async () => ({ kind: 'running' });
     around.finish = async (input) => {
       isFinishing = true;
       await sleep(1_500);

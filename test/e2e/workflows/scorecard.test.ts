@@ -14,14 +14,14 @@ afterAll(() => lab.close(), MINUTE);
 const eventsOf = (runId: string) => lab.platform.eventsOf(caseWorkflowId(runId));
 
 test(
-  'a scorecard of short local cases runs to its end at 8 events a case',
+  'a scorecard of short local cases runs to its end at 7 events a case',
   async () => {
     const id = await lab.submit(Array.from({ length: 12 }, () => 'echo hello'));
     await (await lab.start(id)).result();
 
     expect(await lab.world.scorecards.counts(id)).toMatchObject({ submitted: 12, settled: 12, passed: 12 });
     expect(await lab.world.scorecards.find('default', id)).toMatchObject({ status: 'completed' });
-    for (const ordinal of [0, 5, 11]) expect(await eventsOf(`${id}.${ordinal}`)).toBeLessThanOrEqual(8);
+    for (const ordinal of [0, 5, 11]) expect(await eventsOf(`${id}.${ordinal}`)).toBeLessThanOrEqual(7);
     expect(await lab.world.pools.active()).toEqual([]);
   },
   MINUTE,

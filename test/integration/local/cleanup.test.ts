@@ -12,7 +12,7 @@ describe('infrastructure that breaks', () => {
   test('closes the attempt, gives the slot back, and asks for another', async () => {
     const input = await rig.run({ command: 'echo once more', infraRetries: 1 });
     const worker = await rig.worker();
-    await (await rig.worker()).tryShort(input);
+    await (await rig.worker()).dispatch(input);
     await rig.world.dataSource.query('UPDATE attempts SET record = NULL, end_kind = NULL WHERE run_id = $1', [
       input.runId,
     ]);
@@ -60,7 +60,7 @@ describe('cleanup that cannot be confirmed', () => {
   test('is tried again, whatever the clock of the worker says, then left pending with its slot held', async () => {
     const input = await rig.run({ command: 'echo done' });
     const worker = await stubborn();
-    await worker.tryShort(input);
+    expect(await worker.tryShort(input)).toEqual({ kind: 'record' });
     await expect(worker.finish(input, { kind: 'record' })).rejects.toThrow('the disk hangs');
     expect(await rig.world.runs.guards(input.runId)).toMatchObject({ outcome: 'passed' });
 
@@ -97,7 +97,7 @@ describe('reclaiming a case whose workflow is gone', () => {
   test('settles by the record if one was stored', async () => {
     const input = await rig.run({ command: 'exit 4' });
     const worker = await rig.worker();
-    await worker.tryShort(input);
+    await worker.dispatch(input);
     await worker.reclaim(input.runId);
 
     expect(await rig.world.runs.guards(input.runId)).toMatchObject({ outcome: 'failed' });

@@ -15,8 +15,7 @@ afterAll(() => rig.close());
 /** Verdict of the run in a word, after its job is gone: by its marker, and from the group of its wrapper. */
 async function verdictOf(sketch: RunSketch): Promise<string> {
   const input = await rig.run(sketch);
-  const short = await worker.tryShort(input);
-  const end = short.kind === 'running' ? await worker.dispatch(input) : short;
+  const end = await worker.dispatch(input);
   if (end.kind === 'refused') throw new Error(`refused: ${end.refusal.reason}`);
   const name = (await rig.world.attempts.read(input.runId, 1))?.allocation ?? '';
   const wrapper = readWrapper(jobPaths(rig.site.stateDir, name), name);

@@ -18,16 +18,15 @@ async function untilExists(path: string): Promise<void> {
 }
 
 describe('an attempt', () => {
-  test('goes from its grant to its verdict in two calls, and leaves nothing', async () => {
+  test('goes from its grant to its verdict in one call, and leaves nothing', async () => {
     const worker = await rig.worker();
     const input = await rig.run({
       command: 'echo 42; echo note >&2',
       case: { graders: [{ kind: 'equals', value: '42' }] },
     });
 
-    const end = await worker.tryShort(input);
-    expect(end).toEqual({ kind: 'record' });
-    expect(await worker.finish(input, { kind: 'record' })).toEqual({ kind: 'settled', outcome: 'passed' });
+    const result = { kind: 'settled', outcome: 'passed' };
+    expect(await worker.tryShort(input)).toEqual({ kind: 'finished', result });
 
     const attempt = await rig.world.attempts.read(input.runId, 1);
     expect(attempt).toMatchObject({
@@ -50,7 +49,7 @@ describe('an attempt', () => {
 
   test('that settled its run and was not closed yet is finished by the next try', async () => {
     const input = await rig.run({ command: 'true' });
-    expect(await (await rig.worker()).tryShort(input)).toEqual({ kind: 'record' });
+    expect(await (await rig.worker()).dispatch(input)).toEqual({ kind: 'record' });
     await rig.world.attempts.settle(input.runId, 1, { outcome: 'passed', scores: [] });
 
     const next = await rig.worker();
@@ -131,7 +130,7 @@ describe('an attempt', () => {
   test('keeps a record that was in hand before its cancel', async () => {
     const input = await rig.run({ command: 'echo done' });
     const worker = await rig.worker();
-    await worker.tryShort(input);
+    await worker.dispatch(input);
     await rig.world.runs.requestCancel(input.runId);
     const env = aContext();
     env.cancel('CANCELLED');
@@ -153,7 +152,7 @@ describe('an attempt', () => {
   test('that fails while its cancel is on the way reads cancelled', async () => {
     const input = await rig.run({ command: 'kill -9 0' });
     const worker = await rig.worker();
-    expect(await worker.tryShort(input)).toMatchObject({ kind: 'silent' });
+    expect(await worker.dispatch(input)).toMatchObject({ kind: 'silent' });
     await rig.world.runs.requestCancel(input.runId);
 
     const end = { kind: 'silent', detail: 'gone' } as const;

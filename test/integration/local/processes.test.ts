@@ -22,8 +22,7 @@ const nameOf = async ({ runId }: AttemptInput): Promise<string> =>
 /** Outcome of the run and the reason for it, after its job is gone: by its marker, and from the group of its launcher. */
 async function verdictOf(sketch: RunSketch): Promise<string> {
   const input = await rig.run(sketch);
-  const short = await worker.tryShort(input);
-  const end = short.kind === 'running' ? await worker.dispatch(input) : short;
+  const end = await worker.dispatch(input);
   if (end.kind === 'refused') throw new Error(`refused: ${end.refusal.reason}`);
   const name = await nameOf(input);
   const paths = jobPaths(rig.site.stateDir, name);

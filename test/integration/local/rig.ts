@@ -191,9 +191,18 @@ export class Worker {
   }
 
   /** As the case workflow does it. */
-  async runToEnd(input: AttemptInput): Promise<{ end: DispatchResult; finished?: FinishResult }> {
+  async runToEnd(input: AttemptInput): Promise<{ end?: DispatchResult; finished?: FinishResult }> {
     const short = await this.tryShort(input);
-    const end = short.kind === 'running' ? await this.dispatch(input) : short;
+    if (short.kind === 'finished') return { finished: short.result };
+    return short.kind === 'running' ? this.runAtLength(input) : this.finishAfter(input, short);
+  }
+
+  /** The same for a job that is too long for a local try. */
+  async runAtLength(input: AttemptInput): Promise<{ end: DispatchResult; finished?: FinishResult }> {
+    return this.finishAfter(input, await this.dispatch(input));
+  }
+
+  private async finishAfter(input: AttemptInput, end: DispatchResult) {
     return end.kind === 'refused' ? { end } : { end, finished: await this.finish(input, end) };
   }
 }
