@@ -6,9 +6,9 @@ import { DataDirLock } from './data-dir-lock.js';
 import { endLocalJobs } from './local-jobs.js';
 import { boundLogs, logOf } from './log-file.js';
 import { Part, type Running } from './part.js';
-import { PART_NAMES, type PartName } from './part-processes.js';
+import { PART_NAMES, type PartName, partsOn } from './part-processes.js';
 import { whyTaken } from './ports.js';
-import { identify } from './process-id.js';
+import { endProcess, identify } from './process-id.js';
 import {
   type Addresses,
   type PartContext,
@@ -51,6 +51,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 const HOUSEKEEPING_MS = 10_000;
+/** What a worker that is not ours has to give its work away. */
+const OTHERS_WITHIN_MS = 15_000;
 
 /** A platform on this machine. Parts that die are started again. */
 export class Stack {
@@ -162,6 +164,11 @@ export class Stack {
   }
 
   private async endJobs(): Promise<void> {
+    // One that somebody started beside ours would take what we do to its jobs for their own end.
+    for (const other of partsOn(this.paths).filter(({ name }) => name === 'worker')) {
+      this.options.say(`  ending another worker (pid ${other.pid})`);
+      await endProcess(other, 'SIGTERM', OTHERS_WITHIN_MS);
+    }
     const jobs = await endLocalJobs(this.paths.state);
     if (jobs > 0) this.options.say(`  ${jobsCutShort(jobs)}`);
   }

@@ -56,6 +56,17 @@ test('a job that was cut short is gone for the next worker, one that had its res
   ]);
 });
 
+test('a job whose wrapper says who it is while all are being ended was cut short, too', async () => {
+  const name = 'everdict-run-6-1';
+  const wrapper = aProcess({ EVERDICT_ATTEMPT: name });
+  aJob(name);
+  const ending = endLocalJobs(stateDir);
+  aJob(name, wrapper);
+
+  expect(await ending).toBe(1);
+  expect(existsSync(path.join(stateDir, 'jobs', name))).toBe(false);
+});
+
 test('has nothing to do where no job ever ran', async () => {
   expect(await endLocalJobs(path.join(stateDir, 'none'))).toBe(0);
 });

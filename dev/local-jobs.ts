@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { groupOf, isAlive, signalProcess } from './process-id.js';
+import { groupOf, isAlive, type ProcessId, signalProcess } from './process-id.js';
 
 /** Looks at the process table before a job that will not end is given up. */
 const LOOKS = 100;
@@ -40,10 +40,11 @@ export async function endLocalJobs(stateDir: string): Promise<number> {
     }
     await sleep(20);
   }
-  const cut = [...jobs].filter(([name, wrapper]) => {
-    return wrapper !== undefined && ended.has(wrapper) && !hasRecord(path.join(stateDir, 'jobs', name));
+  const cut = [...jobs.keys()].filter((name) => {
+    const dir = path.join(stateDir, 'jobs', name);
+    return ended.has(wrapperIn(dir).pid) && !hasRecord(dir);
   });
-  for (const [name] of cut) remove(stateDir, name);
+  for (const name of cut) remove(stateDir, name);
   return cut.length;
 }
 
@@ -63,7 +64,7 @@ function remove(stateDir: string, name: string): void {
 /** Names of the jobs, with the group of the wrapper where it still runs. */
 function readJobs(dir: string): Map<string, number | undefined> {
   const jobs = new Map<string, number | undefined>();
-  for (const name of readNames(dir)) jobs.set(name, wrapperGroup(path.join(dir, name, 'state', 'pid'), name));
+  for (const name of readNames(dir)) jobs.set(name, wrapperGroup(path.join(dir, name), name));
   return jobs;
 }
 
@@ -76,9 +77,14 @@ function readNames(dir: string): string[] {
 }
 
 /** The job's own word for its wrapper is taken only for a process that carries its marker. */
-function wrapperGroup(file: string, name: string): number | undefined {
-  const [pid = '', startTime = ''] = (readOrNothing(file) ?? '').trim().split(' ');
-  return isAlive({ pid: Number(pid), startTime }) && markerOf(Number(pid)) === name ? Number(pid) : undefined;
+function wrapperGroup(jobDir: string, name: string): number | undefined {
+  const wrapper = wrapperIn(jobDir);
+  return isAlive(wrapper) && markerOf(wrapper.pid) === name ? wrapper.pid : undefined;
+}
+
+function wrapperIn(jobDir: string): ProcessId {
+  const [pid, startTime = ''] = (readOrNothing(path.join(jobDir, 'state', 'pid')) ?? '').trim().split(' ');
+  return { pid: Number(pid), startTime };
 }
 
 function processesOf(jobs: ReadonlyMap<string, number | undefined>): number[] {

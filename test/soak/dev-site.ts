@@ -43,12 +43,18 @@ export class DevSite implements Site {
     return new DevSite(dataDir, port, launcher, leave);
   }
 
-  /** A second worker process, with what the first was given. */
+  /** A second worker process, with what the first is given: there may be other ports once the launcher was started again. */
   async addWorker(): Promise<void> {
-    const [first] = this.processes('worker');
-    if (!first) throw new Error('there is no worker');
-    const start = () => node([`${ROOT}dist/workers/main.js`], { env: first.environment });
+    const start = async () => {
+      const first = await eventually('the first worker', async () => this.firstWorker, 2 * MINUTE);
+      return node([`${ROOT}dist/workers/main.js`], { env: first.environment });
+    };
     this.extraWorker = await KeptUp.start(start, /worker ready/);
+  }
+
+  /** The launcher's own. */
+  private get firstWorker(): LiveProcess | undefined {
+    return this.processes('worker').find(({ pid }) => !this.extraWorker?.is(pid));
   }
 
   get output(): string {
@@ -60,7 +66,7 @@ export class DevSite implements Site {
   }
 
   get addresses(): { databaseUrl: string; temporalAddress: string } {
-    const { DATABASE_URL, TEMPORAL_ADDRESS } = this.processes('worker')[0]?.environment ?? {};
+    const { DATABASE_URL, TEMPORAL_ADDRESS } = this.firstWorker?.environment ?? {};
     if (DATABASE_URL && TEMPORAL_ADDRESS) this.known = { databaseUrl: DATABASE_URL, temporalAddress: TEMPORAL_ADDRESS };
     return this.known;
   }

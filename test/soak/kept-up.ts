@@ -8,15 +8,16 @@ const RELAUNCH_MS = 500;
 export class KeptUp {
   private readonly programs: Program[] = [];
   private isStopping = false;
+  private loop: Promise<void> = Promise.resolve();
 
-  private constructor(private readonly start: () => Program) {}
+  private constructor(private readonly start: () => Program | Promise<Program>) {}
 
   /** Returns once it has printed that it is ready. */
-  static async start(start: () => Program, ready: RegExp): Promise<KeptUp> {
+  static async start(start: () => Program | Promise<Program>, ready: RegExp): Promise<KeptUp> {
     const kept = new KeptUp(start);
-    const first = start();
+    const first = await start();
     kept.programs.push(first);
-    void kept.repeat(first);
+    kept.loop = kept.repeat(first);
     try {
       await first.printed(ready);
       return kept;
@@ -31,7 +32,8 @@ export class KeptUp {
       await program.ended;
       await sleep(RELAUNCH_MS);
       if (this.isStopping) return;
-      program = this.start();
+      program = await this.start();
+      if (this.isStopping) program.child.kill('SIGTERM');
     }
   }
 
@@ -47,8 +49,7 @@ export class KeptUp {
 
   async stop(): Promise<void> {
     this.isStopping = true;
-    const program = this.programs.at(-1);
-    program?.child.kill('SIGTERM');
-    await program?.ended;
+    this.programs.at(-1)?.child.kill('SIGTERM');
+    await this.loop;
   }
 }

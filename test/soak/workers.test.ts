@@ -23,6 +23,21 @@ describe('no result is lost, doubled or changed, and nothing is left, with two w
   );
 
   test(
+    'while Ctrl-C stops the platform, and it is started again, again and again',
+    async () => {
+      await survives({
+        name: 'stopped and started',
+        prepare: twoWorkers,
+        at: moments('stopped and started', 3, 6_000),
+        strike: async ({ site }) => signalAll(await site.up('launcher'), 'SIGINT'),
+        // They are ended with it.
+        mayLoseJobs: true,
+      });
+    },
+    SOAK_MS,
+  );
+
+  test(
     'of which one is frozen for 20 s, and goes on as if nothing had happened',
     async () => {
       await survives({
