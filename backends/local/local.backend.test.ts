@@ -206,14 +206,23 @@ describe('stopping', () => {
     expect(await site.processesOf(allocation, group)).toEqual([]);
   });
 
-  test('removes directories that the job closed even to itself', async () => {
+  test.each([
+    ['that the job closed even to itself', 'mkdir -p a/b && touch a/b/c && chmod 555 a/b a'],
+    [
+      'too deep for any path to name',
+      `python3 -c 'import os\nfor _ in range(40): os.mkdir("d" * 200), os.chdir("d" * 200)'`,
+    ],
+  ])('removes directories %s', async (_what, command) => {
     const worker = await site.worker();
     const allocation = site.allocation();
-    await worker.submit(aLocalJob('mkdir -p a/b && touch a/b/c && chmod 555 a/b a'), allocation);
+    await worker.submit(aLocalJob(command), allocation);
     await watchToEnd(worker, allocation);
     await worker.stop(allocation);
 
-    expect(existsSync(join(site.stateDir, 'jobs', allocation.name))).toBe(false);
+    for (const dir of ['jobs', 'trash']) {
+      const left = readdirSync(join(site.stateDir, dir)).filter((name) => name.startsWith(allocation.name));
+      expect(left).toEqual([]);
+    }
   });
 });
 

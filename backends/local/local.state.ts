@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -14,10 +15,13 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { chmod, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { hasCode } from './local.errors.js';
 import { isWrapperOf, type ProcessId } from './local.process.js';
+
+const execute = promisify(execFile);
 
 /** Files and directories that are removed at once. */
 const SMALL_TREE = 200;
@@ -157,14 +161,16 @@ export async function emptyTrash(stateDir: string, now: number): Promise<void> {
   }
 }
 
+/** Jobs leave directories that not even their owner may write, such as a module cache, and paths too long for a call. */
+const REMOVE_STUBBORN = 'chmod -R u+rwX "$1"; exec rm -rf "$1"';
+
 async function removeTree(path: string): Promise<void> {
   if (removeSmallTree(path)) return;
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
-    if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY')) throw error;
-    await openUp(path);
-    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY', 'ENAMETOOLONG')) throw error;
+    await execute('/bin/sh', ['-c', REMOVE_STUBBORN, 'sh', path]);
   }
 }
 
@@ -186,14 +192,6 @@ function removeSmallTree(root: string): boolean {
     return !existsSync(root) || removeBelow(root);
   } catch {
     return false;
-  }
-}
-
-/** Jobs leave directories that even their owner may not write, such as a module cache. */
-async function openUp(dir: string): Promise<void> {
-  await chmod(dir, 0o700);
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openUp(join(dir, entry.name));
   }
 }
 
