@@ -390,9 +390,11 @@ fi
 exec 2>/dev/null
 [ -z "$relay" ] || finish_helper "$relay"
 
-# Stays until the record is collected; TERM ends that at once. The trap does not exit, so it cuts no record short.
+# Stays until the record is collected; TERM ends that at once. The trap does not exit, so it cuts no record short, and
+# leaves the line that is being printed as it was.
+printing=''
 sleep "$linger_sec" >/dev/null 2>&1 & lingering=$!
-trap 'kill -9 "$lingering" 2>/dev/null' TERM INT QUIT HUP
+trap 'printing=$line; ! is_child "$lingering" || kill -9 "$lingering"; line=$printing' TERM INT QUIT HUP
 # A disk that is full now was not there for the agent either.
 until print_record 2>/dev/null; do
   lost=1
