@@ -63,6 +63,8 @@ export class AttemptFinisher {
       this.deps.jobs.forget(runId);
     }
     const earlier = isSettled ? undefined : (await this.deps.runs.guards(runId))?.outcome;
+    // Another try of this made room just before: the run has no outcome, and goes on.
+    if (retry && !isSettled && !earlier) return retry;
     return { kind: 'settled', outcome: earlier ?? verdict.outcome };
   }
 

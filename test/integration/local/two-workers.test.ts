@@ -78,7 +78,7 @@ test.each([
     },
   });
 
-  expect(await late.tryShort(input)).toMatchObject({ kind });
+  expect(await late.dispatch(input)).toMatchObject({ kind });
   expect(existsSync(starts) ? readFileSync(starts, 'utf8') : '').toBe(kind === 'record' ? 'start\n' : '');
   const { allocation = '' } = (await rig.world.attempts.read(input.runId, 1)) ?? {};
   expect(existsSync(join(rig.site.stateDir, 'jobs', allocation))).toBe(false);
@@ -112,4 +112,24 @@ describe('what a job says of itself once it is being stopped is no verdict', () 
 
     expect(await worker.finish(input, lost)).toEqual({ kind: 'settled', outcome: 'failed' });
   });
+});
+
+test('both of two that make room for another attempt say that there is one', async () => {
+  const { input, worker } = await followed('sleep 600', 1);
+  const late = await rig.worker({
+    through: (effects) => {
+      const { backend } = effects;
+      const stop: typeof backend.stop = async (allocation) => {
+        await worker.finish(input, lost);
+        await backend.stop(allocation);
+      };
+      return { ...effects, backend: Object.assign(Object.create(backend), { stop }) };
+    },
+  });
+
+  expect(await late.finish(input, lost)).toMatchObject({ kind: 'retry' });
+  expect(await rig.world.runs.guards(input.runId)).toEqual({ isCancelRequested: false });
+  const second = rig.grant(input.runId, 2);
+  await late.leaveRunning(second);
+  expect(await late.finish(second, { kind: 'cancelled' })).toEqual({ kind: 'settled', outcome: 'cancelled' });
 });
