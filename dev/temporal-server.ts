@@ -68,9 +68,11 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
     await endProcess(server, 'SIGTERM', STOP_WITHIN_MS);
     await fs.rm(temporary, { force: true });
   };
+  const giveUp = new AbortController();
   try {
-    await Promise.race([prepare(address), ended]);
+    await Promise.race([prepare(address, giveUp.signal), ended]);
   } catch (error) {
+    giveUp.abort();
     const said = tailOf(logFile, from);
     await stop();
     throw new Error(`the Temporal server did not start on ${address}: ${messageOf(error)}\n${said}`, { cause: error });
@@ -96,7 +98,7 @@ function flags(
 }
 
 /** Waits until the server answers and sets how long ended workflows are kept. */
-async function prepare(address: string): Promise<void> {
+async function prepare(address: string, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS;
   for (;;) {
     try {
@@ -111,7 +113,7 @@ async function prepare(address: string): Promise<void> {
       }
       return;
     } catch (error) {
-      if (performance.now() > deadline) throw error;
+      if (signal.aborted || performance.now() > deadline) throw error;
       await sleep(100);
     }
   }

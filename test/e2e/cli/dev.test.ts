@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { dataPaths } from '../../../dev/data-dir.js';
@@ -130,6 +130,18 @@ test(
   },
   3 * MINUTE,
 );
+
+test('where Temporal does not start, the program ends as soon as it has said why', async () => {
+  const cli = path.join(root, 'temporal');
+  writeFileSync(
+    cli,
+    '#!/bin/sh\n[ "$2" != start-dev ] || [ "$3" = --help ] && exit\necho "no such thing" >&2\nexit 1\n',
+  );
+  chmodSync(cli, 0o755);
+  const program = node([CLI, 'dev', '--dir', aDir('failing')], { env: { EVERDICT_TEMPORAL_CLI: cli } });
+  await program.printed(/ended with status 1\nno such thing/);
+  expect((await program.ended).code).toBe(1);
+}, 25_000);
 
 test(
   'a port that was asked for by number is not replaced',
