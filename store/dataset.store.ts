@@ -7,7 +7,7 @@ import { DatasetHash } from './content-hash.js';
 import { insertCases, reservePk } from './dataset-insert.js';
 import { filterParams, selectedCases } from './selected-cases.js';
 import { compareRegistered, parseRef, type Registration, resolvePk } from './spec-ref.js';
-import { row, rows, transactionOnce } from './sql.js';
+import { keptAwake, row, rows, transactionOnce } from './sql.js';
 
 export interface RegisteredDataset extends DatasetSummary {
   pk: number;
@@ -102,11 +102,13 @@ export class DatasetStore {
     return transactionOnce(this.dataSource, async (db) => {
       const pk = await reservePk(db);
       let count = 0;
-      for await (const page of pages) {
-        await insertCases(db, pk, count, page, repeated);
-        for (const evalCase of page) hash.add(evalCase);
-        count += page.length;
-      }
+      await keptAwake(db, async () => {
+        for await (const page of pages) {
+          await insertCases(db, pk, count, page, repeated);
+          for (const evalCase of page) hash.add(evalCase);
+          count += page.length;
+        }
+      });
       const contentHash = hash.digest(head);
       // Last, so that nobody waits for this name, or for the workspace, as long as cases come.
       const inserted = await row(

@@ -99,3 +99,23 @@ export async function retrying<T>(work: () => Promise<T>): Promise<T> {
 /** One such transaction, which deadlocks run again, so `work` may hold no effects. */
 export const transaction = <T>(dataSource: DataSource, work: (db: Queryable) => Promise<T>): Promise<T> =>
   retrying(() => transactionOnce(dataSource, work));
+
+/** Well below the shortest silence after which a connection is given up. */
+const AWAKE_MS = 500;
+
+/** Uses the connection now and then while `work` may wait for what comes from elsewhere. */
+export async function keptAwake<T>(db: Queryable, work: () => Promise<T>): Promise<T> {
+  let isAsking = false;
+  const timer = setInterval(async () => {
+    if (isAsking) return;
+    isAsking = true;
+    // Whoever works with the connection hears of its loss.
+    await rows(db, 'SELECT 1').catch(() => undefined);
+    isAsking = false;
+  }, AWAKE_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDataSource } from '../../../store/data-source.js';
 import { DatasetStore } from '../../../store/dataset.store.js';
 import { aCase, aDataset } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
@@ -23,6 +25,22 @@ const idsOf = async (pk: number, filter = {}) => {
 };
 
 describe('a dataset', () => {
+  test('is registered however long its cases take, where silent connections are given up sooner', async () => {
+    const impatient = await createDataSource({ url: db.url, statementMs: 1_000 }).initialize();
+    async function* slowly() {
+      yield [aCase({ id: 'first' })];
+      await sleep(2_500);
+      yield [aCase({ id: 'second' })];
+    }
+    try {
+      const head = { id: 'slow', version: '1.0.0', tags: [] };
+      expect(await new DatasetStore(impatient).insertPages('default', head, slowly())).toBe('inserted');
+    } finally {
+      await impatient.destroy();
+    }
+    expect(await datasets.find('default', 'slow')).toMatchObject({ caseCount: 2 });
+  });
+
   test('keeps its cases as they are, with ids of any characters', async () => {
     const ids = [
       'a/b',
