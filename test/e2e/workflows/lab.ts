@@ -138,12 +138,16 @@ export class Lab {
     return found.map(({ allocation }: { allocation: string }) => allocation);
   }
 
+  /** What the ledger says of itself; nothing while it does not run. */
+  async ledgerDetails(): Promise<string> {
+    const ledger = this.platform.client.workflow.getHandle(admissionWorkflowId(POOL));
+    if ((await ledger.describe()).status.name !== 'RUNNING') return '';
+    return (await ledger.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+  }
+
   /** Whether the ledger says that nobody holds or wants a slot. */
   async isLedgerEmpty(): Promise<boolean> {
-    const ledger = this.platform.client.workflow.getHandle(admissionWorkflowId(POOL));
-    if ((await ledger.describe()).status.name !== 'RUNNING') return false;
-    const { currentDetails } = await ledger.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    return /^0 of \d+ slots in use, 0 waiting/.test(currentDetails);
+    return /^0 of \d+ slots in use, 0 waiting/.test(await this.ledgerDetails());
   }
 
   /** From now on, counts outcomes that are written over. */

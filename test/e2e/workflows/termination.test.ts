@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { WorkflowHandle } from '@temporalio/client';
+import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { jobPaths } from '../../../backends/local/local.state.js';
 import { PlatformError } from '../../../contracts/errors.js';
 import { allocationName } from '../../../policy/naming.js';
@@ -14,8 +14,8 @@ const SLOTS = 12;
 
 let lab: Lab;
 let worker: TestWorker;
-/** Whether nothing can be cleaned up now. */
-let isAway = false;
+/** Whether nothing can be cleaned up now; `refused`: and trying again is of no use. */
+let away: 'unreachable' | 'refused' | undefined;
 
 beforeAll(async () => {
   lab = await Lab.open({ EVERDICT_SWEEP_SEC: '1' });
@@ -25,7 +25,8 @@ beforeAll(async () => {
     local: {
       ...local,
       reclaim: (input) => {
-        if (isAway) throw new PlatformError('CLUSTER_UNREACHABLE', 'it does not answer a test');
+        if (away === 'unreachable') throw new PlatformError('CLUSTER_UNREACHABLE', 'it does not answer a test');
+        if (away === 'refused') throw new PlatformError('NAME_TAKEN', 'it is not ours in a test');
         return local.reclaim(input);
       },
     },
@@ -35,17 +36,23 @@ afterAll(() => lab.close(), MINUTE);
 
 type Part = 'root' | 'window' | 'case';
 
+/** One may end before its own turn, along with its parent. */
 const terminate = (workflowId: string): Promise<unknown> =>
-  lab.platform.client.workflow.getHandle(workflowId).terminate('by a test');
+  lab.platform.client.workflow
+    .getHandle(workflowId)
+    .terminate('by a test')
+    .catch((error: unknown) => {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
 
 const idOf = (part: Part, scorecardId: string): string => {
   if (part === 'root') return `scorecard:${scorecardId}`;
   return part === 'window' ? windowWorkflowId(scorecardId, 0) : caseWorkflowId(`${scorecardId}.1`);
 };
 
-/** Scorecards of a quick case, which is done, and two that run until they are released. */
-async function underWay(file: string, number: number): Promise<{ id: string; root: WorkflowHandle }[]> {
-  const tasks = ['echo quick', lab.heldTask(file), lab.heldTask(file)];
+/** Scorecards of a quick case, which is done, and some that run until they are released. */
+async function underWay(file: string, number: number, held = 2): Promise<{ id: string; root: WorkflowHandle }[]> {
+  const tasks = ['echo quick', ...Array.from({ length: held }, () => lab.heldTask(file))];
   const started: { id: string; root: WorkflowHandle }[] = [];
   for (let i = 0; i < number; i += 1) {
     const id = await lab.submit(tasks);
@@ -53,7 +60,7 @@ async function underWay(file: string, number: number): Promise<{ id: string; roo
   }
   await eventually('all cases run', async () => {
     const counts = await Promise.all(started.map(({ id }) => lab.world.scorecards.counts(id)));
-    return lab.noted(file).starts === 2 * number && counts.every((count) => count?.passed === 1);
+    return lab.noted(file).starts === held * number && counts.every((count) => count?.passed === 1);
   });
   return started;
 }
@@ -130,6 +137,38 @@ test.each([
   2 * MINUTE,
 );
 
+test(
+  'a case that its window could not clean up after is not lost: it goes on, or a sweep settles it when the root is gone, too',
+  async () => {
+    const file = 'given-up';
+    const [kept, gone] = await underWay(file, 2, 1);
+    if (!kept || !gone) throw new Error('not both were started');
+    const cases = [kept, gone].map(({ id }) => idOf('case', id));
+    const isRunning = async (workflowId: string) =>
+      (await lab.platform.client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+    away = 'refused';
+    await Promise.all(cases.map(terminate));
+    await eventually('both run again', async () => (await Promise.all(cases.map(isRunning))).every(Boolean));
+    await eventually('both keep their slots', async () =>
+      (await lab.ledgerDetails()).startsWith('2 of 12 slots in use'),
+    );
+    await terminate(idOf('root', gone.id));
+    away = undefined;
+    await eventually('it is swept', async () => {
+      await lab.sweep();
+      return (await statusOf(gone.id)) === 'completed';
+    });
+    lab.release(file);
+    await kept.root.result();
+
+    expect(await lab.world.scorecards.counts(kept.id)).toMatchObject({ settled: 2, passed: 2 });
+    expect(await lab.world.scorecards.counts(gone.id)).toMatchObject({ settled: 2, passed: 1, infraErrors: 1 });
+    expect(lab.noted(file).starts).toBe(2);
+    await expectNothingLeft();
+  },
+  2 * MINUTE,
+);
+
 async function startSingle(task: string): Promise<string> {
   const runId = await lab.submitRun(task);
   const input = { workspaceId: 'default', runId, caseId: runId, poolId: POOL, kind: 'local' as const };
@@ -175,13 +214,13 @@ test(
   async () => {
     const runId = await startSingle('sleep 60');
     await runs(runId);
-    isAway = true;
+    away = 'unreachable';
     await terminate(caseWorkflowId(runId));
     expect(await lab.sweep()).toMatchObject({ reclaimed: 0, stuck: 1 });
     const state = async () => (await lab.world.attempts.list(runId))[0]?.state;
     expect(await lab.world.runs.find('default', runId)).toMatchObject({ errorCode: 'PLATFORM_TERMINATED' });
     expect(await state()).toBe('cleanup_pending');
-    isAway = false;
+    away = undefined;
     expect(await lab.sweep()).toMatchObject({ reclaimed: 1, stuck: 0 });
     expect(await state()).toBe('closed');
     await expectNothingLeft();
