@@ -105,13 +105,13 @@ const AWAKE_MS = 500;
 
 /** Uses the connection now and then while `work` may wait for what comes from elsewhere. */
 export async function keptAwake<T>(db: Queryable, work: () => Promise<T>): Promise<T> {
-  let isAsking = false;
-  const timer = setInterval(async () => {
-    if (isAsking) return;
-    isAsking = true;
+  let asked: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
     // Whoever works with the connection hears of its loss.
-    await rows(db, 'SELECT 1').catch(() => undefined);
-    isAsking = false;
+    asked ??= rows(db, 'SELECT 1').then(
+      () => (asked = undefined),
+      () => undefined,
+    );
   }, AWAKE_MS);
   try {
     return await work();
