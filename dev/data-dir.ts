@@ -22,6 +22,8 @@ const Marker = z.object({
   temporalServer: z.string().optional(),
   /** From before that database is made until its server was up: without, it may be half made, and holds nothing. */
   isTemporalDraft: z.boolean().optional(),
+  /** From when Postgres was first up: results have been kept since. */
+  hasPostgres: z.boolean().optional(),
 });
 export type Marker = z.infer<typeof Marker>;
 

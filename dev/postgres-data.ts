@@ -1,11 +1,24 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { type DataPaths, readMarker, writeMarker } from './data-dir.js';
 
 /** What the server says when its own files contradict each other. */
 const DAMAGED =
   /valid checkpoint|checkpoint record|invalid magic number|invalid record|incorrect resource manager|control file|pg_control|invalid page|could not open file "(global|base|pg_\w+)|could not open directory|not a valid data directory|wrong ownership of/i;
 const NO_ROOM = /No space left on device/i;
 const NO_RIGHT = /Permission denied|Read-only file system/i;
+
+/** Refuses to make a database where there was one: an empty one in its place would hide that the results are gone. */
+export async function admitPostgresData(paths: DataPaths): Promise<void> {
+  if (!readMarker(paths).hasPostgres) return;
+  const content: string[] = await fs.readdir(paths.postgres).catch(() => []);
+  if (content.length === 0) throw new Error(damaged(paths.postgres, 'it is gone'));
+}
+
+/** Once the server is up, there is a database to be kept. */
+export function keepPostgresData(paths: DataPaths): void {
+  if (!readMarker(paths).hasPostgres) writeMarker(paths, { hasPostgres: true });
+}
 
 /** Whether a directory holds data of this major version; false for one that is empty or not there. Refuses all else. */
 export async function holdsCluster(dataDir: string, major: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { startNodeProcess } from './node-process.js';
 import type { Running } from './part.js';
 import { choosePorts, whyTaken } from './ports.js';
 import { startPostgres } from './postgres.js';
+import { admitPostgresData, keepPostgresData } from './postgres-data.js';
 import { findTemporalCli } from './temporal-binary.js';
 import { admitTemporalData, explainTemporalFailure, keepTemporalData } from './temporal-data.js';
 import { startTemporal } from './temporal-server.js';
@@ -48,11 +49,13 @@ export interface PartContext {
 }
 
 export async function startDatabase({ paths, ports, addresses }: PartContext): Promise<Running> {
+  await admitPostgresData(paths);
   const { url, port, pid, stop } = await startPostgres({
     dataDir: paths.postgres,
     logFile: logOf(paths, 'postgres'),
     port: ports.postgres,
   });
+  keepPostgresData(paths);
   ports.postgres = port;
   addresses.databaseUrl = url;
   return { pid, stop, detail: `port ${port}` };
