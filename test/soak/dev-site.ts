@@ -99,6 +99,8 @@ export class DevSite implements Site {
   async stop(): Promise<void> {
     await this.extraWorker?.stop();
     await this.launcher.stop();
+    // One that was killed has left its parts, and the next may not have come so far as to stop them.
+    await node([CLI, 'dev', 'stop', '--dir', this.dataDir]).ended;
     this.leave?.();
   }
 }
