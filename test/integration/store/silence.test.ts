@@ -4,7 +4,7 @@ import { rows, transaction } from '../../../store/sql.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { TcpProxy } from '../../tcp-proxy.js';
 
-const STATEMENT_MS = 400;
+const STATEMENT_MS = 1_000;
 
 let database: TestDatabase;
 let proxy: TcpProxy;
