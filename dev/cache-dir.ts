@@ -23,5 +23,7 @@ export async function cacheDir(): Promise<string> {
       // The next one may be writable.
     }
   }
-  throw new Error(`no directory to keep downloads in: tried ${wanted.join(' and ')}`);
+  throw new Error(
+    `no directory to keep downloads in: tried ${wanted.join(' and ')}: make one writable, or name one in XDG_CACHE_HOME`,
+  );
 }

@@ -62,6 +62,7 @@ test('a data directory is known by its own name, also through a link', () => {
 test('a file in place of the directory is named', () => {
   const file = path.join(root, 'file');
   writeFileSync(file, '');
+  expect(() => openDataDir(file)).toThrow(`${file} is a file, and no directory for data: choose another --dir`);
   expect(() => openDataDir(path.join(file, 'below'))).toThrow(`${file}/below cannot be made (ENOTDIR)`);
 });
 

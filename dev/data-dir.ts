@@ -119,6 +119,11 @@ function makeDir(wanted: string): string {
     mkdirSync(wanted, { recursive: true });
     return realpathSync(wanted);
   } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') {
+      throw new Error(`${wanted} is a file, and no directory for data: choose another --dir; nothing was changed`, {
+        cause,
+      });
+    }
     throw new Error(`the data directory ${wanted} cannot be made (${codeOf(cause)}): choose another --dir`, { cause });
   }
 }

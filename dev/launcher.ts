@@ -18,6 +18,7 @@ import {
   startTemporalServer,
   startWorker,
 } from './stack-parts.js';
+import { withWayOut } from './way-out.js';
 
 export interface StackOptions {
   dataDir: string;
@@ -46,7 +47,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return stack;
   } catch (error) {
     await stack.stop();
-    throw error;
+    throw withWayOut(error, lock.paths.dir);
   }
 }
 

@@ -7,6 +7,7 @@ const DAMAGED =
   /valid checkpoint|checkpoint record|invalid magic number|invalid record|incorrect resource manager|control file|pg_control|invalid page|could not open file "(global|base|pg_\w+)|could not open directory|not a valid data directory|wrong ownership of/i;
 const NO_ROOM = /No space left on device/i;
 const NO_RIGHT = /Permission denied|Read-only file system/i;
+const NO_NAME = /could not look up effective user ID/i;
 
 /** Refuses to make a database where there was one: an empty one in its place would hide that the results are gone. */
 export async function admitPostgresData(paths: DataPaths): Promise<void> {
@@ -32,7 +33,7 @@ export async function holdsCluster(dataDir: string, major: string): Promise<bool
   if (version && /^\d+$/.test(version)) {
     throw new Error(
       `${dataDir} holds data of Postgres ${version}, and this is ${major}, which cannot read it: dump it with the ` +
-        `Everdict that wrote it. ${WAY_OUT}`,
+        `Everdict that wrote it. ${startAnew(dataDir)}`,
     );
   }
   if (content.includes('global') && content.includes('base')) {
@@ -42,15 +43,31 @@ export async function holdsCluster(dataDir: string, major: string): Promise<bool
 }
 
 export const damaged = (dataDir: string, how: string): string =>
-  `the data of Postgres in ${dataDir} is damaged: ${how}. Restore the directory from a copy if there is one. ${WAY_OUT}`;
+  `the data of Postgres in ${dataDir} is damaged: ${how}. Restore the directory from a copy if there is one. ${startAnew(dataDir)}`;
 
-const WAY_OUT = 'To start anew, `npx everdict dev reset --keep` moves all data aside. Nothing was changed.';
+/** The data directory of the platform is the one above. */
+const startAnew = (dataDir: string): string =>
+  `To start anew, \`npx everdict dev reset --keep --dir ${path.dirname(dataDir)}\` moves all data aside. Nothing was changed.`;
 
 /** Why the server did not start, and what helps. */
 export function explainPostgresFailure(said: string, dataDir: string, port: number): string {
   const head = `Postgres did not start on port ${port} in ${dataDir}:\n${said}`;
-  if (NO_ROOM.test(said))
-    return `${head}\nThe disk is full: make room and start again. Nothing that was committed is lost.`;
-  if (NO_RIGHT.test(said)) return `${head}\nIts files must belong to the user it runs as, and be writable.`;
+  const wayOut = wayOutOf(said);
+  if (wayOut) return `${head}\n${wayOut}`;
   return DAMAGED.test(said) ? `${head}\n${damaged(dataDir, 'see above')}` : head;
+}
+
+/** The same of one whose database could not be made. */
+export function explainInitFailure(said: string, dataDir: string): string {
+  const head = `no database could be made in ${dataDir}: ${said.trim()}`;
+  const wayOut = NO_NAME.test(said)
+    ? 'The user that runs this has no name here: give it a line in /etc/passwd, or run as one that has.'
+    : wayOutOf(said);
+  return wayOut ? `${head}\n${wayOut}` : head;
+}
+
+function wayOutOf(said: string): string | undefined {
+  if (NO_ROOM.test(said)) return 'The disk is full: make room and start again. Nothing that was committed is lost.';
+  if (NO_RIGHT.test(said)) return 'Its files must belong to the user it runs as, and be writable.';
+  return undefined;
 }

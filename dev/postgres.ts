@@ -10,7 +10,7 @@ import { openDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
 import { openLog, tailOf } from './log-file.js';
 import { choosePorts } from './ports.js';
-import { damaged, explainPostgresFailure, holdsCluster } from './postgres-data.js';
+import { damaged, explainInitFailure, explainPostgresFailure, holdsCluster } from './postgres-data.js';
 import { type Account, postgresAccount, reachableDataDir, usableInstall } from './postgres-install.js';
 import { endProcess, identify, isAlive, type ProcessId } from './process-id.js';
 
@@ -146,7 +146,7 @@ async function initialise(cluster: Cluster): Promise<void> {
     const initdb = path.join(cluster.bin, 'initdb');
     await promisify(execFile)(initdb, [...flags, ...places, '--locale=C.UTF-8', '--no-sync'], childOptions(cluster));
   } catch (cause) {
-    throw new Error(`initdb failed in ${dataDir}: ${(cause as { stderr?: string }).stderr ?? cause}`, { cause });
+    throw new Error(explainInitFailure(String((cause as { stderr?: string }).stderr || cause), dataDir), { cause });
   }
   await fs.rename(passwordFile, path.join(draft, PASSWORD_FILE));
   await fs.rm(dataDir, { recursive: true, force: true });

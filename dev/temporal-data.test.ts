@@ -62,6 +62,10 @@ test('what the server says of damage is told with the way out, other failures as
   const paths = aDatabase();
   const told = explainTemporalFailure(new Error('database disk image is malformed'), paths);
   expect(String(told)).toMatch(/temporal\.db, is damaged.*malformed\n.*old-temporal/s);
+  const readOnly = explainTemporalFailure(new Error('attempt to write a readonly database (8)'), paths);
+  expect(String(readOnly)).toMatch(/temporal\.db, cannot be written: it must belong to the user/);
+  const full = explainTemporalFailure(new Error('database or disk is full (13)'), paths);
+  expect(String(full)).toMatch(/temporal\.db, has no room: the disk is full; make room/);
   const other = new Error('bind: address already in use');
   expect(explainTemporalFailure(other, paths)).toBe(other);
 });

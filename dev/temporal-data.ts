@@ -6,6 +6,8 @@ import { type DataPaths, readMarker, writeMarker } from './data-dir.js';
 const SQLITE_HEADER = 'SQLite format 3\0';
 /** What the server says of a file that is damaged further on. */
 const DAMAGED = /not a database|malformed|disk I\/O error|no such table|no such column|has no column/i;
+const READ_ONLY = /readonly database|unable to open database file/i;
+const NO_ROOM = /database or disk is full|no space left on device/i;
 
 /**
  * Refuses a database of histories that the server cannot use: it makes its schema only in a new file, and never brings
@@ -34,7 +36,16 @@ export const keepTemporalData = (paths: DataPaths): void => writeMarker(paths, {
 
 /** Says of a server that did not start what that has to do with its database. */
 export function explainTemporalFailure(error: unknown, paths: DataPaths): unknown {
-  if (!(error instanceof Error) || !DAMAGED.test(error.message)) return error;
+  if (!(error instanceof Error)) return error;
+  if (READ_ONLY.test(error.message)) {
+    const message = `the database of Temporal, ${paths.temporal}, cannot be written: it must belong to the user that starts it, and be writable`;
+    return new Error(message, { cause: error });
+  }
+  if (NO_ROOM.test(error.message)) {
+    const message = `the database of Temporal, ${paths.temporal}, has no room: the disk is full; make room and start again, nothing is lost`;
+    return new Error(message, { cause: error });
+  }
+  if (!DAMAGED.test(error.message)) return error;
   return unusable(paths, `is damaged, or of another version: ${error.message}`, error);
 }
 

@@ -117,7 +117,7 @@ describe('embedded Postgres', () => {
   ])('data with %s is named, with the way out', async (what, damage, told) => {
     const said = await startDamaged(what.replaceAll(' ', '-'), damage);
     expect(said).toMatch(told);
-    expect(said).toContain('`npx everdict dev reset --keep` moves all data aside. Nothing was changed.');
+    expect(said).toContain(`\`npx everdict dev reset --keep --dir ${dir}\` moves all data aside. Nothing was changed.`);
   });
 
   test('data of another major version is refused with both numbers', async () => {
