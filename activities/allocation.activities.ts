@@ -25,6 +25,8 @@ interface Deps {
 
 /** How long a local try waits for a short job. */
 const SHORT_MS = 2_000;
+/** A local try that saw its end within so long finishes it, too: it may take three seconds in all. */
+const FINISH_WITHIN_MS = 1_500;
 /** How long a cluster may be unreachable before the attempt counts as lost to it. */
 const UNREACHABLE_MS = 30 * 60_000;
 /** After this long the cluster has not confirmed a removal; a minute is left of the 10 the workflow gives. */
@@ -54,8 +56,12 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
     throw handedOver();
   };
 
-  /** Within the try that saw the end, which spares the workflow a step. What fails here is tried again by `finish`. */
-  const finishHere = async (input: AttemptInput, end: AttemptEnd): Promise<ShortResult> => {
+  /**
+   * Within the try that saw the record, which spares the workflow a step, if there is time for it. What fails here is
+   * tried again by `finish`, which is also for ends that may lead to another attempt.
+   */
+  const finishHere = async (input: AttemptInput, end: AttemptEnd, passedMs: number): Promise<ShortResult> => {
+    if (end.kind !== 'record' || passedMs > FINISH_WITHIN_MS) return end;
     try {
       return { kind: 'finished', result: await finisher.finish({ ...input, end }, 'try-again') };
     } catch {
@@ -70,10 +76,11 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
      */
     async tryShort(input: AttemptInput): Promise<ShortResult> {
       const { cancellationSignal, info } = Context.current();
+      const begun = performance.now();
       const end = await withTimeLimit(cancellationSignal, SHORT_MS, (signal) =>
         runner.run(input, signal, newProgress(serverClock(info))),
       );
-      if (end) return end.kind === 'refused' ? end : finishHere(input, end);
+      if (end) return end.kind === 'refused' ? end : finishHere(input, end, performance.now() - begun);
       // Also where it is cancelled: so ends a local try whose workflow task is another worker's by now.
       if (cancellationSignal.aborted) throw handedOver();
       return { kind: 'running' };

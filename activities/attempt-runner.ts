@@ -136,10 +136,13 @@ export class AttemptRunner {
     return end;
   }
 
-  /** Another worker brought the attempt to its end while this one was about to start it. */
-  private async overtaken({ runId, attempt }: CollectInput): Promise<DispatchResult> {
-    const { end } = (await this.deps.attempts.read(runId, attempt)) ?? {};
-    return end ?? { kind: 'refused', refusal: { reason: 'stale-grant' } };
+  /** Another worker, or an operator, brought the attempt to its end while this one was about to start it. */
+  private async overtaken({ runId, attempt: number }: CollectInput): Promise<DispatchResult> {
+    const attempt = await this.deps.attempts.read(runId, number);
+    if (attempt?.end) return attempt.end;
+    // Whoever settled the run without an end left the attempt to be closed.
+    if (attempt && attempt.closedAt === undefined) return { kind: 'cancelled' };
+    return { kind: 'refused', refusal: { reason: 'stale-grant' } };
   }
 
   private open({ kind, ...input }: AttemptInput) {

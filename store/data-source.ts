@@ -93,7 +93,7 @@ export async function readyDatabase(
   } finally {
     await first.destroy();
   }
-  return openDatabase(options);
+  return patiently(() => openDatabase(options));
 }
 
 /**

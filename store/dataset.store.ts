@@ -102,13 +102,11 @@ export class DatasetStore {
     return transactionOnce(this.dataSource, async (db) => {
       const pk = await reservePk(db);
       let count = 0;
-      await keptAwake(db, async () => {
-        for await (const page of pages) {
-          await insertCases(db, pk, count, page, repeated);
-          for (const evalCase of page) hash.add(evalCase);
-          count += page.length;
-        }
-      });
+      for await (const page of keptAwake(db, pages)) {
+        await insertCases(db, pk, count, page, repeated);
+        for (const evalCase of page) hash.add(evalCase);
+        count += page.length;
+      }
       const contentHash = hash.digest(head);
       // Last, so that nobody waits for this name, or for the workspace, as long as cases come.
       const inserted = await row(

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { FenceRefusal } from '../contracts/attempt.js';
 import { ATTEMPT_COLUMNS, type AttemptRow } from './attempt-row.js';
-import { type Queryable, row, transaction, violated } from './sql.js';
+import { type Queryable, retrying, row, transaction, violated } from './sql.js';
 
 /** An attempt to be opened under a grant. */
 export interface AttemptOpening {
@@ -35,7 +35,7 @@ const STALE: FenceRefusal = { reason: 'stale-grant' };
  */
 export async function passFence(dataSource: DataSource, opening: AttemptOpening): Promise<AttemptRow | FenceRefusal> {
   try {
-    const opened = await openRun(dataSource, opening, 'no-quota');
+    const opened = await retrying(() => openRun(dataSource, opening, 'no-quota'));
     if (opened) return opened;
     return await transaction(dataSource, async (db) => {
       await requireQuota(db, opening.runId);

@@ -103,19 +103,31 @@ export const transaction = <T>(dataSource: DataSource, work: (db: Queryable) => 
 /** Well below the shortest silence after which a connection is given up. */
 const AWAKE_MS = 500;
 
-/** Uses the connection now and then while `work` may wait for what comes from elsewhere. */
-export async function keptAwake<T>(db: Queryable, work: () => Promise<T>): Promise<T> {
-  let asked: Promise<unknown> | undefined;
-  const timer = setInterval(() => {
-    // Whoever works with the connection hears of its loss.
-    asked ??= rows(db, 'SELECT 1').then(
-      () => (asked = undefined),
-      () => undefined,
-    );
-  }, AWAKE_MS);
+/** The same items; while one is waited for, the connection is used now and then. */
+export async function* keptAwake<T>(db: Queryable, items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  const all = inTurn(items);
   try {
-    return await work();
+    for (;;) {
+      const next = all.next();
+      while (!(await isWithin(AWAKE_MS, next))) await rows(db, 'SELECT 1');
+      const { done, value } = await next;
+      if (done) return;
+      yield value;
+    }
   } finally {
-    clearInterval(timer);
+    await all.return(undefined);
+  }
+}
+
+async function* inTurn<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T, undefined> {
+  yield* items;
+}
+
+async function isWithin(ms: number, awaited: Promise<unknown>): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([awaited.then(() => true), sleep(ms, false, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
   }
 }

@@ -189,6 +189,20 @@ describe('stopping', () => {
     expect(await site.processesOf(allocation)).toEqual([]);
   });
 
+  test('ends a job that put something else in the place of its files', async () => {
+    const ready = join(site.stateDir, 'ready-socket');
+    const bind = (name: string) => `os.remove("${name}"); socket.socket(socket.AF_UNIX).bind("${name}")`;
+    const command = `python3 -c 'import os, socket; os.chdir("../.."); ${bind('stdout')}; ${bind('state/pid')}'
+      touch ${ready}; sleep 600`;
+    const worker = await site.worker();
+    const allocation = site.allocation();
+    await worker.submit(aLocalJob(command), allocation);
+    await untilExists(ready);
+    await worker.stop(allocation);
+
+    expect(await site.processesOf(allocation)).toEqual([]);
+  });
+
   test('ends what left the group, ignores TERM, or hides its environment', async () => {
     const ready = join(site.stateDir, 'ready-stubborn');
     const command = `trap '' TERM

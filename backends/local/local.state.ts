@@ -162,7 +162,11 @@ export async function emptyTrash(stateDir: string, now: number): Promise<void> {
 }
 
 /** Jobs leave directories that not even their owner may write, such as a module cache, and paths too long for a call. */
-const REMOVE_STUBBORN = 'chmod -R u+rwX "$1"; exec rm -rf "$1"';
+const REMOVE_STUBBORN = `
+  exec 2>/dev/null
+  find "$1" -type d -exec chmod u+rwx {} \\;
+  exec rm -rf "$1"
+`;
 
 async function removeTree(path: string): Promise<void> {
   if (removeSmallTree(path)) return;
@@ -212,18 +216,25 @@ export function sealOutput({ stdout }: JobPaths): void {
       closeSync(fd);
     }
   } catch (error) {
-    // Nobody can follow what is not there, or no file.
-    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error;
+    // Nobody can follow what is not there, or no file; and one that is not ours to seal keeps no job from its end.
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EPERM', 'EROFS')) throw error;
   }
 }
 
 export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & WRITABLE) === 0;
 
-/** Jobs may put a pipe, which never ends, or a link in place of a file. Such a thing reads as nothing. */
+/** Of files that are forbidden, sockets, devices, and links. */
+const NOT_PLAIN = ['EACCES', 'EPERM', 'ENXIO', 'ENODEV', 'ELOOP'];
+
+/** Jobs may close a file, or put a pipe, which never ends, or a link in place of it. Such a thing reads as nothing. */
 export function openPlain(path: string): number {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    if (fstatSync(fd).isFile()) return fd;
+    closeSync(fd);
+  } catch (error) {
+    if (!hasCode(error, ...NOT_PLAIN)) throw error;
+  }
   throw Object.assign(new Error(`${path} is no plain file`), { code: 'ENOENT' });
 }
 
@@ -240,7 +251,7 @@ function readText(path: string): string | undefined {
   try {
     return readPlain(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   }
 }

@@ -84,6 +84,24 @@ test.each([
   expect(existsSync(join(rig.site.stateDir, 'jobs', allocation))).toBe(false);
 });
 
+test('an attempt that was decided by an operator before it started is finished, not forgotten', async () => {
+  const input = await rig.run({ command: 'true' });
+  const late = await rig.worker({
+    through: (effects) => {
+      const { backend } = effects;
+      const submit: typeof backend.submit = async (...args) => {
+        await rig.world.runs.decide(input.runId, { outcome: 'passed' }, 'operator');
+        await sleep(200);
+        return backend.submit(...args);
+      };
+      return { ...effects, backend: Object.assign(Object.create(backend), { submit }) };
+    },
+  });
+
+  expect((await late.runToEnd(input)).finished).toEqual({ kind: 'settled', outcome: 'passed' });
+  expect((await rig.world.attempts.read(input.runId, 1))?.closedAt).toBeDefined();
+});
+
 describe('what a job says of itself once it is being stopped is no verdict', () => {
   test('of a run that is cancelled', async () => {
     const { input, worker, followed: end } = await followed();
