@@ -201,7 +201,11 @@ export class E2ePlatform {
     if (this.client && this.client.address === address) return this.client.opened;
     await this.disconnect();
     const opened = Connection.connect({ address }).then((connection) => new Client({ connection }));
-    this.client = { address, opened };
+    const client = { address, opened };
+    this.client = client;
+    opened.catch(() => {
+      if (this.client === client) this.client = undefined;
+    });
     return opened;
   }
 

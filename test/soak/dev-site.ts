@@ -92,6 +92,11 @@ export class DevSite implements Site {
     );
   }
 
+  /** After its launcher was killed, say, what it had started goes on until the next one takes its place. */
+  async untilUp(): Promise<void> {
+    await eventually('the launcher up', async () => this.launcher.isUp, 2 * MINUTE);
+  }
+
   get pids(): Record<string, number> {
     return Object.fromEntries(PARTS.flatMap((part) => this.processes(part).map(({ pid }) => [part, pid])));
   }

@@ -10,11 +10,14 @@ export class KeptUp {
   private isStopping = false;
   private loop: Promise<void> = Promise.resolve();
 
-  private constructor(private readonly start: () => Program | Promise<Program>) {}
+  private constructor(
+    private readonly start: () => Program | Promise<Program>,
+    private readonly ready: RegExp,
+  ) {}
 
   /** Returns once it has printed that it is ready. */
   static async start(start: () => Program | Promise<Program>, ready: RegExp): Promise<KeptUp> {
-    const kept = new KeptUp(start);
+    const kept = new KeptUp(start, ready);
     const first = await start();
     kept.programs.push(first);
     kept.loop = kept.repeat(first);
@@ -40,6 +43,12 @@ export class KeptUp {
   /** What all of them have printed. */
   get output(): string {
     return this.programs.map(({ out, err }) => out + err).join('\n---\n');
+  }
+
+  /** Whether the one that was started last runs, and has printed that it is ready. */
+  get isUp(): boolean {
+    const { child, out = '' } = this.programs.at(-1) ?? {};
+    return child?.exitCode === null && child.signalCode === null && this.ready.test(out);
   }
 
   /** Whether it was this program, at any time. */

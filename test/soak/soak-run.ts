@@ -93,7 +93,7 @@ export async function violationsUnder(fault: Fault): Promise<string[]> {
 }
 
 async function runScorecard(fault: Fault, scene: Scene): Promise<string[]> {
-  const { platform, dataDir, random } = scene;
+  const { platform, site, dataDir, random } = scene;
   const { name, at, mayLoseJobs } = fault;
   await Observer.prepare(platform);
   const diary = new Diary(path.join(platform.dir, name.replaceAll(' ', '-')));
@@ -113,6 +113,7 @@ async function runScorecard(fault: Fault, scene: Scene): Promise<string[]> {
     for await (const strike of strikeThrough(fault, scene, diary)) strikes.push(strike);
     await platform.until(id, 'completes', ({ status }) => status === 'completed', COMPLETE_WITHIN_MS);
     await sleep(fault.aftermathMs ?? 0);
+    await site.untilUp();
   } finally {
     await sampler.stop();
     await observer.stop();
