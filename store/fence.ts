@@ -60,7 +60,8 @@ async function requireQuota(db: Queryable, runId: string): Promise<void> {
      WHERE id = (SELECT workspace_id FROM runs WHERE id = $1) AND max_running IS NOT NULL FOR NO KEY UPDATE`,
     [runId],
   );
-  if (!quota) return;
+  // Then the one statement has found nothing to open; or the quota was lifted since, and asking again helps.
+  if (!quota) throw new Refused(STALE);
   const open = await row<{ count: number }>(
     db,
     'SELECT count(*) AS count FROM runs WHERE workspace_id = $1 AND open_attempt IS NOT NULL',
