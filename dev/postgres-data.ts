@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { type DataPaths, readMarker, writeMarker } from './data-dir.js';
+import { DISK_FULL } from './way-out.js';
 
 /** What the server says when its own files contradict each other. */
 const DAMAGED =
@@ -67,7 +68,7 @@ export function explainInitFailure(said: string, dataDir: string): string {
 }
 
 function wayOutOf(said: string): string | undefined {
-  if (NO_ROOM.test(said)) return 'The disk is full: make room and start again. Nothing that was committed is lost.';
+  if (NO_ROOM.test(said)) return DISK_FULL;
   if (NO_RIGHT.test(said)) return 'Its files must belong to the user it runs as, and be writable.';
   return undefined;
 }

@@ -1,3 +1,5 @@
+export const DISK_FULL = 'The disk is full: make room and start again. Nothing that was committed is lost.';
+
 /** As Node says it, also in what a process of ours logged last. */
 const NO_RIGHT = /\b(EACCES|EPERM|EROFS): /;
 const NO_ROOM = /\bENOSPC: /;
@@ -10,7 +12,7 @@ export function withWayOut(error: unknown, dir: string): unknown {
 }
 
 function wayOutOf(message: string, dir: string): string | undefined {
-  if (NO_ROOM.test(message)) return 'The disk is full: make room and start again. Nothing that was committed is lost.';
+  if (NO_ROOM.test(message)) return DISK_FULL;
   if (!NO_RIGHT.test(message)) return undefined;
   return `Everything in ${dir} must belong to the user that starts it, and be writable: run as its owner, or choose another --dir.`;
 }
