@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { Requires } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
 import { AdmissionAudit, AuditService } from './audit.service.js';
 
@@ -7,6 +8,7 @@ export class AdmissionController {
   constructor(private readonly audits: AuditService) {}
 
   @Get('audit')
+  @Requires('read')
   @Operation({
     summary: 'Whether the slots that are granted and the attempts that run agree',
     description: 'Asks the ledger of every runtime, those in use first, at most 200. `drift` must be 0.',

@@ -8,6 +8,7 @@ import { JSON_LINES_TYPES, JsonLines } from '../common/body-parsers.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
+import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
 import { CASE, DATASET } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
@@ -19,6 +20,7 @@ export class DatasetsController {
   constructor(private readonly datasets: DatasetsService) {}
 
   @Post()
+  @Requires('curate')
   @Operation({
     summary: 'Registers a version of a dataset',
     description:
@@ -46,6 +48,7 @@ export class DatasetsController {
   }
 
   @Get()
+  @Requires('read')
   @Operation({
     summary: 'Every registered version of every dataset',
     answer: { status: 200, schema: pageOf(DatasetSummary) },
@@ -58,6 +61,7 @@ export class DatasetsController {
   }
 
   @Get(':id/versions/:version')
+  @Requires('read')
   @Operation({
     summary: 'One version of a dataset; `latest` is the highest',
     answer: { status: 200, schema: DatasetSummary },
@@ -72,6 +76,7 @@ export class DatasetsController {
   }
 
   @Get(':id/versions/:version/cases')
+  @Requires('read')
   @Operation({
     summary: 'The cases of a dataset, in their order',
     answer: { status: 200, schema: pageOf(EvalCase), example: { items: [CASE], next: null } },
@@ -87,6 +92,7 @@ export class DatasetsController {
   }
 
   @Get(':id/versions/:version/cases.jsonl')
+  @Requires('read')
   @Operation({
     summary: 'All cases of a dataset, one a line',
     answer: { status: 200, type: 'application/x-ndjson' },

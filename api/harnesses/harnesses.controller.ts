@@ -5,6 +5,7 @@ import { SpecId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
+import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
 import { HARNESS } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
@@ -15,6 +16,7 @@ export class HarnessesController {
   constructor(private readonly harnesses: HarnessesService) {}
 
   @Post()
+  @Requires('register')
   @Operation({
     summary: 'Registers a version of a harness',
     description: 'Versions are immutable: the same content again answers 200, other content 409.',
@@ -32,6 +34,7 @@ export class HarnessesController {
   }
 
   @Get()
+  @Requires('read')
   @Operation({
     summary: 'Every registered version of every harness',
     answer: { status: 200, schema: pageOf(HarnessSpec) },
@@ -41,6 +44,7 @@ export class HarnessesController {
   }
 
   @Get(':id/versions/:version')
+  @Requires('read')
   @Operation({
     summary: 'One version of a harness; `latest` is the highest',
     answer: { status: 200, schema: HarnessSpec, example: HARNESS },

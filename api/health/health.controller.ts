@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { z } from 'zod';
 import { PlatformError } from '../../contracts/errors.js';
+import { Public } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
 import { Readiness, ReadinessService } from './readiness.service.js';
 
@@ -12,12 +13,14 @@ export class HealthController {
   constructor(private readonly readiness: ReadinessService) {}
 
   @Get('healthz')
+  @Public()
   @Operation({ summary: 'Whether the process is alive', answer: { status: 200, schema: Health } })
   health(): Health {
     return { status: 'ok' };
   }
 
   @Get('readyz')
+  @Public()
   @Operation({
     summary: 'Whether everything it needs answers; a 503 names what does not',
     description: 'Without a worker it is ready all the same, and `workers` says so: what is submitted waits for one.',

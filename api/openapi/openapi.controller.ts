@@ -1,5 +1,6 @@
 import { Controller, Get, Header, Param, StreamableFile } from '@nestjs/common';
 import { PlatformError } from '../../contracts/errors.js';
+import { Public } from '../common/requires.js';
 import { ApiDescription } from './description.js';
 import { DOCS_PAGE, DOCS_POLICY, DOCS_START, docsAsset } from './docs-page.js';
 import { Operation } from './operation.js';
@@ -9,6 +10,7 @@ export class OpenApiController {
   constructor(private readonly description: ApiDescription) {}
 
   @Get('openapi.json')
+  @Public()
   @Operation({
     summary: 'This description of the API',
     answer: { status: 200, type: 'application/json' },
@@ -18,6 +20,7 @@ export class OpenApiController {
   }
 
   @Get('docs')
+  @Public()
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', DOCS_POLICY)
   @Operation({ summary: 'This description as a page', answer: { status: 200, type: 'text/html' } })
@@ -26,12 +29,14 @@ export class OpenApiController {
   }
 
   @Get('docs/start.js')
+  @Public()
   @Header('content-type', 'text/javascript; charset=utf-8')
   start(): string {
     return DOCS_START;
   }
 
   @Get('docs/:file')
+  @Public()
   async asset(@Param('file') file: string): Promise<StreamableFile> {
     const asset = await docsAsset(file);
     if (asset === undefined) throw new PlatformError('NOT_FOUND', `/docs has no file ${JSON.stringify(file)}`);

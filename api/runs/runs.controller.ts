@@ -8,6 +8,7 @@ import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { type Page, pageOf } from '../common/cursor.js';
 import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { Requires } from '../common/requires.js';
 import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, RUN_REQUEST } from '../openapi/examples.js';
@@ -24,6 +25,7 @@ export class RunsController {
   ) {}
 
   @Post()
+  @Requires('run')
   @HttpCode(202)
   @Operation({
     summary: 'Submits one case, of a dataset or its own',
@@ -45,6 +47,7 @@ export class RunsController {
   }
 
   @Get()
+  @Requires('read')
   @Operation({
     summary: 'Single runs, newest first',
     description: 'Those that are in no scorecard: the runs of a scorecard are its `/cases`.',
@@ -55,12 +58,14 @@ export class RunsController {
   }
 
   @Get(':id')
+  @Requires('read')
   @Operation({ summary: 'A run', answer: { status: 200, schema: RunView }, refuses: ['NOT_FOUND'] })
   read(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
     return this.runs.read(workspace, id);
   }
 
   @Get(':id/attempts')
+  @Requires('read')
   @Operation({
     summary: 'The attempts of a run, in their order',
     answer: { status: 200, schema: Attempts },
@@ -71,6 +76,7 @@ export class RunsController {
   }
 
   @Get(':id/logs')
+  @Requires('read')
   @Operation({
     summary: 'What the job printed',
     description:
@@ -105,6 +111,7 @@ export class RunsController {
   }
 
   @Post(':id/cancel')
+  @Requires('stop')
   @HttpCode(200)
   @Operation({
     summary: 'Cancels a run that has no outcome yet',

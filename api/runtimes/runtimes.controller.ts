@@ -5,6 +5,7 @@ import { RuntimeSpec } from '../../contracts/runtime.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
+import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
 import { RUNTIME } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
@@ -15,6 +16,7 @@ export class RuntimesController {
   constructor(private readonly runtimes: RuntimesService) {}
 
   @Post()
+  @Requires('register')
   @Operation({
     summary: 'Registers a version of a runtime',
     description:
@@ -34,6 +36,7 @@ export class RuntimesController {
   }
 
   @Get()
+  @Requires('read')
   @Operation({
     summary: 'Every registered version of every runtime',
     answer: { status: 200, schema: pageOf(RuntimeSpec) },
@@ -43,6 +46,7 @@ export class RuntimesController {
   }
 
   @Get(':id/versions/:version')
+  @Requires('read')
   @Operation({
     summary: 'One version of a runtime; `latest` is the highest',
     answer: { status: 200, schema: RuntimeSpec, example: RUNTIME },

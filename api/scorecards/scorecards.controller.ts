@@ -7,6 +7,7 @@ import { Stragglers } from '../../contracts/straggler.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
+import { Requires } from '../common/requires.js';
 import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
@@ -23,6 +24,7 @@ export class ScorecardsController {
   ) {}
 
   @Post()
+  @Requires('run')
   @HttpCode(202)
   @Operation({
     summary: 'Submits a dataset × harness on a runtime',
@@ -45,6 +47,7 @@ export class ScorecardsController {
   }
 
   @Get()
+  @Requires('read')
   @Operation({ summary: 'Scorecards, newest first', answer: { status: 200, schema: pageOf(ScorecardView) } })
   list(
     @Caller() { workspace }: Principal,
@@ -54,6 +57,7 @@ export class ScorecardsController {
   }
 
   @Get(':id')
+  @Requires('read')
   @Operation({
     summary: 'A scorecard with its runs by state and its pass rate three ways',
     answer: { status: 200, schema: ScorecardView },
@@ -67,6 +71,7 @@ export class ScorecardsController {
   }
 
   @Get(':id/cases')
+  @Requires('read')
   @Operation({
     summary: 'The runs of a scorecard, in the order of its dataset',
     answer: { status: 200, schema: pageOf(RunView) },
@@ -81,6 +86,7 @@ export class ScorecardsController {
   }
 
   @Post(':id/cases/:caseId/settle')
+  @Requires('stop')
   @HttpCode(200)
   @Operation({
     summary: 'Settles a run by an operator’s decision',
@@ -101,6 +107,7 @@ export class ScorecardsController {
   }
 
   @Get(':id/stragglers')
+  @Requires('read')
   @Operation({
     summary: 'Runs of a scorecard that run or wait: since when, and how they compare with the finished ones',
     answer: { status: 200, schema: Stragglers },
@@ -115,6 +122,7 @@ export class ScorecardsController {
   }
 
   @Get(':id/events')
+  @Requires('read')
   @Operation({
     summary: 'What happens to a scorecard, as it happens, until it is finished',
     description:
@@ -138,6 +146,7 @@ export class ScorecardsController {
   }
 
   @Post(':id/cancel')
+  @Requires('stop')
   @HttpCode(200)
   @Operation({
     summary: 'Cancels what has not ended',

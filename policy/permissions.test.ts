@@ -1,0 +1,23 @@
+import { Permission, Role, Scope } from '../contracts/identity.js';
+import { isAllowed, type Rights } from './permissions.js';
+
+const permitted = (rights: Rights) => Permission.options.filter((permission) => isAllowed(rights, permission));
+
+test.each<[Rights['role'], Permission[]]>([
+  ['viewer', ['read', 'register']],
+  ['member', ['read', 'register', 'run', 'stop', 'curate']],
+  ['admin', ['read', 'register', 'run', 'stop', 'curate', 'administer']],
+  ['ci', ['read', 'run', 'stop']],
+  ['operator', ['read', 'register', 'curate', 'administer', 'operate']],
+])('what the whole role %s may', (role, expected) => {
+  expect(permitted({ role, scope: 'admin' })).toEqual(expected);
+});
+
+test('a scope takes away, and never adds', () => {
+  for (const role of [...Role.options, 'operator'] as const) {
+    const byScope = Scope.options.map((scope) => permitted({ role, scope }));
+    expect(byScope[0]).toEqual(['read']);
+    expect(byScope[2]).toEqual(expect.arrayContaining(byScope[1] ?? []));
+    expect(byScope[1]).not.toContain('administer');
+  }
+});
