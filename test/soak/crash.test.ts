@@ -1,5 +1,5 @@
 import { E2ePlatform, MINUTE, type PartName } from '../e2e/platform.js';
-import { expectSurvival } from '../e2e/scorecard/survival.js';
+import { expectSurvival } from './survival.js';
 
 let platform: E2ePlatform;
 beforeAll(async () => {

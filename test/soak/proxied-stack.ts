@@ -3,8 +3,8 @@ import { dataPaths, furnish, openDataDir } from '../../dev/data-dir.js';
 import type { StackOptions } from '../../dev/launcher.js';
 import type { Running } from '../../dev/part.js';
 import { type PartContext, startApi, startDatabase, startTemporalServer, startWorker } from '../../dev/stack-parts.js';
+import type { PartName, Site } from '../e2e/platform.js';
 import { TcpProxy } from '../tcp-proxy.js';
-import type { PartName, Site } from './platform.js';
 
 /** A platform whose API and worker reach its two servers over a network that can fail. Nobody starts a part again. */
 export class ProxiedStack implements Site {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identify, isAlive } from '../../../dev/process-id.js';
-import type { TcpProxy } from '../../tcp-proxy.js';
-import { E2ePlatform, MINUTE } from '../platform.js';
-import { ProxiedStack } from '../proxied-stack.js';
+import { identify, isAlive } from '../../dev/process-id.js';
+import { E2ePlatform, MINUTE } from '../e2e/platform.js';
+import type { TcpProxy } from '../tcp-proxy.js';
+import { ProxiedStack } from './proxied-stack.js';
 import { expectSurvival } from './survival.js';
 
 /** How long nobody gets through. */

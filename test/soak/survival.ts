@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunView } from '../../../contracts/run.js';
-import { eventually } from '../../eventually.js';
-import { randomFor, SEED } from '../../seeded.js';
-import type { E2ePlatform } from '../platform.js';
-import { JobNotes } from './job-notes.js';
-import { Sampler } from './sampler.js';
+import type { RunView } from '../../contracts/run.js';
+import type { E2ePlatform } from '../e2e/platform.js';
+import { JobNotes } from '../e2e/scorecard/job-notes.js';
+import { Sampler } from '../e2e/scorecard/sampler.js';
+import { eventually } from '../eventually.js';
+import { randomFor, SEED } from '../seeded.js';
 
 const CASES = 24;
 const SLOTS = 4;
