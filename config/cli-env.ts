@@ -25,3 +25,9 @@ export function childEnv(extra: Record<string, string>, source: NodeJS.ProcessEn
 /** A Temporal server that is there already, for the launcher to use instead of one of its own. */
 export const givenTemporal = (source: NodeJS.ProcessEnv = process.env): string | undefined =>
   source.TEMPORAL_ADDRESS || undefined;
+
+/** What `everdict dev` opens besides the public internet, unless told otherwise: this machine, and private networks. */
+const DEV_EGRESS = '127.0.0.0/8,::1,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fc00::/7';
+
+export const devEgress = (source: NodeJS.ProcessEnv = process.env): string =>
+  source.EVERDICT_EGRESS_ALLOW ?? DEV_EGRESS;

@@ -31,3 +31,10 @@ test.each([
   expect(read).toThrow(/DATABASE_URL: is not .*postgres:\/\/user:password@host:port\/database/);
   expect(read).not.toThrow(/se#?cret/);
 });
+
+test('networks that are opened are read, and a mistake in them is named', () => {
+  const opened = (list?: string) => readEnv({ DATABASE_URL: 'postgres://x', EVERDICT_EGRESS_ALLOW: list });
+  expect(opened().EVERDICT_EGRESS_ALLOW).toEqual([]);
+  expect(opened('10.0.0.0/8, [fd00::/8]:6443').EVERDICT_EGRESS_ALLOW).toHaveLength(2);
+  expect(() => opened('10.0.0.0/8,10.0.0.5/8')).toThrow('EVERDICT_EGRESS_ALLOW: "10.0.0.5/8" is not the address');
+});

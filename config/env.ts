@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseAllowList } from '../policy/addresses.js';
 import { isLoopback } from './loopback.js';
 import { TEMPORAL_ENV } from './temporal.js';
 
@@ -31,6 +32,13 @@ const databaseUrl = z
     `is not of the form ${DATABASE_FORM}, with # % / ? @ in a password written as %23 and the like`,
   );
 
+/** Networks that a workspace's addresses may lie in besides the public internet. */
+const egressAllow = z.string().transform((text, context) => {
+  const { rules, faults } = parseAllowList(text);
+  for (const fault of faults) context.addIssue(fault);
+  return rules;
+});
+
 const Env = z.object({
   DATABASE_URL: databaseUrl,
   ...TEMPORAL_ENV,
@@ -51,6 +59,9 @@ const Env = z.object({
   LANG: z.string().default('C.UTF-8'),
   EVERDICT_ALLOW_UNISOLATED_DRIVERS: flag,
   EVERDICT_ALLOW_AMBIENT_KUBECONFIG: flag,
+  EVERDICT_EGRESS_ALLOW: egressAllow.prefault(''),
+  /** Connections of one process to one Nomad; an agent takes 100 of one source by default. */
+  EVERDICT_NOMAD_CONNECTIONS: number(20, 1, 1_000),
   /** Takes the local queue over from another host. */
   EVERDICT_TAKE_OVER: flag,
   EVERDICT_SETUP_SEC: number(600, 1, 86_400),

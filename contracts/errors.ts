@@ -3,6 +3,7 @@
  * The HTTP filter and the activity interceptor read this table; nobody else maps errors.
  */
 export const ERROR_CODES = {
+  ADDRESS_REFUSED: { status: 400, isRetryable: false },
   BAD_REQUEST: { status: 400, isRetryable: false },
   BAD_SPEC: { status: 400, isRetryable: false },
   CAPABILITY_MISSING: { status: 400, isRetryable: false },

@@ -127,6 +127,9 @@ const K8sRuntimeSpec = z.strictObject({
   tolerations: z.array(Toleration).max(50).optional(),
 });
 
+export type NomadRuntimeSpec = z.infer<typeof NomadRuntimeSpec>;
+export type K8sRuntimeSpec = z.infer<typeof K8sRuntimeSpec>;
+
 const RuntimeShape = z.discriminatedUnion('kind', [LocalRuntimeSpec, NomadRuntimeSpec, K8sRuntimeSpec]);
 type RuntimeShape = z.infer<typeof RuntimeShape>;
 

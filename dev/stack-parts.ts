@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import { childEnv, givenTemporal } from '../config/cli-env.js';
+import { childEnv, devEgress, givenTemporal } from '../config/cli-env.js';
 import { readTemporalEnv, refuseOldTemporal, temporalConnection } from '../config/temporal.js';
 import type { DataPaths } from './data-dir.js';
 import { logOf } from './log-file.js';
@@ -192,6 +192,7 @@ function environment({ addresses, paths, env }: PartContext): NodeJS.ProcessEnv 
     EVERDICT_HOST: HOST,
     EVERDICT_STATE_DIR: paths.state,
     EVERDICT_ALLOW_LOCAL_RUNTIMES: '1',
+    EVERDICT_EGRESS_ALLOW: devEgress(),
     ...env,
   });
 }
