@@ -1,6 +1,7 @@
 import type { RuntimeKind } from '../contracts/runtime.js';
 import { errored } from '../policy/results.js';
 import { TERMINATED } from '../policy/sweep.js';
+import type { AuditStore } from '../store/audit.store.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardStore } from '../store/scorecard.store.js';
@@ -16,6 +17,9 @@ interface Deps {
   sender: Pick<AdmissionSender, 'wake'>;
   scorecards: Pick<ScorecardStore, 'complete'>;
   runs: Pick<RunStore, 'settleUnplaced'>;
+  audit: Pick<AuditStore, 'purge'>;
+  /** How long rows of the audit trail are kept. */
+  auditDays: number;
 }
 
 /** Where a step goes on: after this id, or from the first if it is empty. */
@@ -40,7 +44,7 @@ const ROOT_GONE = 'the workflow of its scorecard was terminated from outside';
 const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));
 
 /** Finds and settles what nobody owns. Every step can be repeated, beside whoever else repairs the same. */
-export function createSweepActivities({ sweep, holders, pools, sender, scorecards, runs }: Deps) {
+export function createSweepActivities({ sweep, holders, pools, sender, scorecards, runs, audit, auditDays }: Deps) {
   return {
     /** Starts the ledgers that somebody needs, as one that was terminated rebuilds itself. Returns what kinds of runtime there are. */
     async wakePools(): Promise<{ kinds: RuntimeKind[] }> {
@@ -76,7 +80,10 @@ export function createSweepActivities({ sweep, holders, pools, sender, scorecard
       return { count, next: nextAfter(placeless) };
     },
 
-    /** Deletes idempotency keys that have expired. */
-    purgeKeys: (): Promise<number> => sweep.purgeKeys(),
+    /** Deletes idempotency keys that have expired, and rows of the audit trail that are old. */
+    async purgeKeys(): Promise<number> {
+      await audit.purge(auditDays);
+      return sweep.purgeKeys();
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdmissionModule } from './admission/admission.module.js';
+import { TrailModule } from './audit/trail.module.js';
 import { type CommonProviders, commonModule } from './common/common.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
@@ -18,6 +19,7 @@ import { ScorecardsModule } from './scorecards/scorecards.module.js';
     ScorecardsModule,
     RunsModule,
     AdmissionModule,
+    TrailModule,
     HealthModule,
     MetricsModule,
     OpenApiModule,

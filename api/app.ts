@@ -1,8 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import { isLoopback } from '../config/loopback.js';
 import { createRegistry } from '../config/registry.js';
 import { appModule } from './app.module.js';
+import { addTrailHooks } from './audit/trail.hooks.js';
+import { Trail } from './audit/trail.js';
 import { createAdapter } from './common/adapter.js';
 import type { CommonParts } from './common/common.module.js';
 import { FrameworkLog } from './common/framework-log.js';
@@ -21,6 +24,7 @@ export async function createApp(parts: CommonParts): Promise<NestFastifyApplicat
   });
   app.useGlobalPipes(new SchemaPipe());
   app.useGlobalFilters(new ProblemFilter(parts.log));
+  addTrailHooks(adapter.getInstance<FastifyInstance>(), app.get(Trail));
   await app.init();
   return app;
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './audit.command.js';
 import { addCompletion } from './completion.command.js';
 import { addDevCommand } from './dev.command.js';
 import { EXIT, EXIT_HELP } from './exit-codes.js';
@@ -35,6 +36,7 @@ export function buildProgram(terminal: Terminal): Command {
   program.commandsGroup('The platform:').helpCommand(true);
   addDevCommand(program, terminal);
   addPlatformCommands(program, terminal);
+  addAudit(program, terminal);
   addCompletion(program, terminal);
   program.commandsGroup('What is evaluated, with what, and where:');
   addRegistryCommands(program, terminal);

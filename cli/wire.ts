@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AuditEvent } from '../contracts/audit.js';
 import { AttemptView, RunView } from '../contracts/run.js';
 import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
 import { OldestRun, ProgressEvent } from '../contracts/scorecard-events.js';
@@ -27,6 +28,9 @@ export type ProgressReply = z.infer<typeof ProgressReply>;
 
 export const StragglersReply = z.object({ ...Stragglers.shape, items: z.array(z.object(Straggler.shape)) });
 export type StragglersReply = z.infer<typeof StragglersReply>;
+
+export const AuditReply = z.object({ ...AuditEvent.shape, role: z.string().nullable() });
+export type AuditReply = z.infer<typeof AuditReply>;
 
 const score = z.object({ grader: z.string(), kind: z.string(), passed: z.boolean(), detail: z.string() });
 

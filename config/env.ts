@@ -71,6 +71,8 @@ const Env = z.object({
   EVERDICT_QUEUE_DEADLINE_SEC: number(86_400, 1, 30 * 86_400),
   /** Between two sweeps; also how old a leftover of a job must be. */
   EVERDICT_SWEEP_SEC: number(30, 1, 3_600),
+  /** How long rows of the audit trail are kept. */
+  EVERDICT_AUDIT_DAYS: number(365, 1, 36_500),
   /** Longest statement of the database; a connection that is silent for a quarter more is given up. */
   EVERDICT_STATEMENT_SEC: number(60, 1, 3_600),
   /** Start-to-close of a workflow task; tests of crashes lower it. */

@@ -3,6 +3,7 @@ import type { Demand } from '../contracts/admission.js';
 import { EvalCase } from '../contracts/case.js';
 import type { Dataset, DatasetHead, DatasetSummary } from '../contracts/dataset.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
+import { auditWithin } from './audit-draft.js';
 import { DatasetHash } from './content-hash.js';
 import { insertCases, reservePk } from './dataset-insert.js';
 import { filterParams, selectedCases } from './selected-cases.js';
@@ -115,7 +116,10 @@ export class DatasetStore {
          OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING pk`,
         [pk, ...named, description ?? null, tags, count, contentHash],
       );
-      if (inserted) return 'inserted';
+      if (inserted) {
+        await auditWithin(db, { object: `${id}@${version}`, after: contentHash });
+        return 'inserted';
+      }
       await rows(db, 'DELETE FROM dataset_cases WHERE dataset_pk = $1', [pk]);
       return compareRegistered(db, 'datasets', workspaceId, head, contentHash);
     });

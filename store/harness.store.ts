@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { HarnessSpec } from '../contracts/harness.js';
+import { noteAudit } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
 import { compareRegistered, parseRef, type Registration, resolvePk } from './spec-ref.js';
 import { row, rows } from './sql.js';
@@ -38,7 +39,10 @@ export class HarnessStore {
        VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING pk`,
       [workspaceId, spec.id, spec.version, JSON.stringify(spec), hash],
     );
-    if (inserted.length > 0) return 'inserted';
+    if (inserted.length > 0) {
+      noteAudit({ after: hash });
+      return 'inserted';
+    }
     return compareRegistered(this.dataSource, 'harnesses', workspaceId, spec, hash);
   }
 

@@ -4,10 +4,17 @@ const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_BYTES = 10;
 const CHARACTERS = 26;
 
+type Prefix = 'sc' | 'run' | 'aud';
+
 /** A time-ordered id: 48 bits of epoch ms and 80 random bits, as 26 characters of Crockford's base32. */
-export function newId(prefix: 'sc' | 'run', now = Date.now()): string {
-  let bits = BigInt(now);
-  for (const byte of randomBytes(RANDOM_BYTES)) bits = (bits << 8n) | BigInt(byte);
+export const newId = (prefix: Prefix, now = Date.now()): string => idOf(prefix, now, randomBytes(RANDOM_BYTES));
+
+/** The lowest id that could be made at that time. */
+export const idAt = (prefix: Prefix, ms: number): string => idOf(prefix, Math.max(0, ms), Buffer.alloc(RANDOM_BYTES));
+
+function idOf(prefix: Prefix, ms: number, random: Buffer): string {
+  let bits = BigInt(ms);
+  for (const byte of random) bits = (bits << 8n) | BigInt(byte);
   let text = '';
   for (let i = 0; i < CHARACTERS; i++, bits >>= 5n) text = CROCKFORD.charAt(Number(bits & 31n)) + text;
   return `${prefix}_${text}`;

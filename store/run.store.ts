@@ -5,6 +5,7 @@ import { HarnessSpec, Params } from '../contracts/harness.js';
 import type { Outcome, RunView } from '../contracts/run.js';
 import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
 import type { Verdict } from '../policy/results.js';
+import { auditWithin } from './audit-draft.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
 import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
@@ -76,6 +77,7 @@ export class RunStore {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
         insertParams(run),
       );
+      await auditWithin(db, { object: id });
       return { kind: 'created', id };
     });
   }

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { PlatformError } from '../contracts/errors.js';
 import { type Envelope, RuntimeSpec } from '../contracts/runtime.js';
 import { latestOf } from '../policy/versions.js';
+import { auditWithin } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
 import { compareRegistered, type Registration, resolvePk } from './spec-ref.js';
 import { type Queryable, row, rows, transaction } from './sql.js';
@@ -62,7 +63,9 @@ export class RuntimeStore {
       if (inserted.length === 0) {
         return { kind: await compareRegistered(db, 'runtimes', workspaceId, spec, hash), poolId };
       }
-      return { kind: 'inserted', poolId, envelopeVersion: await applyLimits(db, workspaceId, spec, envelope) };
+      const envelopeVersion = await applyLimits(db, workspaceId, spec, envelope);
+      await auditWithin(db, { object: `${spec.id}@${spec.version}`, after: hash });
+      return { kind: 'inserted', poolId, envelopeVersion };
     });
   }
 

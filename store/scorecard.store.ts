@@ -3,6 +3,7 @@ import type { WorkClass } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Counts, Rates, ScorecardView } from '../contracts/scorecard.js';
 import type { OpenRun } from '../policy/partition.js';
+import { auditWithin } from './audit-draft.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey } from './idempotency.store.js';
 import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
@@ -75,6 +76,7 @@ export class ScorecardStore {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
       await insertScorecard(db, scorecard);
+      await auditWithin(db, { object: id });
       return { kind: 'created', id };
     });
   }

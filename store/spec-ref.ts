@@ -1,4 +1,5 @@
 import { latestOf } from '../policy/versions.js';
+import { noteAudit } from './audit-draft.js';
 import { type Queryable, row, rows } from './sql.js';
 
 /** What became of a registration: versions are immutable, the same content again is accepted. */
@@ -42,5 +43,6 @@ export async function compareRegistered(
     `SELECT content_hash FROM ${table} WHERE workspace_id = $1 AND id = $2 AND version = $3`,
     [workspaceId, spec.id, spec.version],
   );
+  noteAudit({ before: found?.content_hash, after: found?.content_hash });
   return found?.content_hash === hash ? 'unchanged' : 'conflict';
 }

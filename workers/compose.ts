@@ -20,6 +20,7 @@ import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
+import { AuditStore } from '../store/audit.store.js';
 import { DeadlineStore } from '../store/deadline.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
@@ -100,7 +101,11 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
       finisher,
       queueDeadlineSec,
     }),
-    ...createSweepActivities({ sweep, holders, pools, sender, scorecards, runs }),
+    ...createSweepActivities({
+      ...{ sweep, holders, pools, sender, scorecards, runs },
+      audit: new AuditStore(dataSource),
+      auditDays: env.EVERDICT_AUDIT_DAYS,
+    }),
   };
   const sweepSec = env.EVERDICT_SWEEP_SEC;
   const deployment = env.EVERDICT_DEPLOYMENT;

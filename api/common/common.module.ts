@@ -5,6 +5,7 @@ import type { Env } from '../../config/env.js';
 import { JsonLog } from '../../config/log.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { AttemptStore } from '../../store/attempt.store.js';
+import { AuditStore } from '../../store/audit.store.js';
 import { CensusStore } from '../../store/census.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
@@ -25,6 +26,7 @@ import { WorkflowClient } from './workflow.client.js';
 
 const STORES = [
   AttemptStore,
+  AuditStore,
   CensusStore,
   DatasetStore,
   HarnessStore,

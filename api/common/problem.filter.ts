@@ -12,6 +12,7 @@ import { JsonLog } from '../../config/log.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { BODY_LIMIT } from './body-parsers.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
+import { noteRefusal } from './refusals.js';
 
 /** Turns every error into a problem document. The only place that maps errors to HTTP. */
 @Catch()
@@ -28,6 +29,7 @@ const DISCARD_MS = 5_000;
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: JsonLog): void {
   const problem = toProblem(named(error, request), request.id);
+  noteRefusal(request, problem.code);
   if (problem.status >= 500 && !isExpected(error)) {
     log.error('request failed', { requestId: request.id, code: problem.code, error });
   }

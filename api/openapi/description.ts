@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { VERSION } from '../../config/version.js';
-import { openApiDocument } from './document.js';
+import { openApiDocument, type Route, routesOf } from './document.js';
 
 @Injectable()
 export class ApiDescription {
@@ -12,6 +12,10 @@ export class ApiDescription {
   document(): Record<string, unknown> {
     this.made ??= openApiDocument(this.controllers(), VERSION);
     return this.made;
+  }
+
+  routes(): Route[] {
+    return this.controllers().flatMap(routesOf);
   }
 
   private controllers() {

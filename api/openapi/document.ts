@@ -42,16 +42,21 @@ export function openApiDocument(controllers: readonly Type<unknown>[], version: 
   };
 }
 
-interface Route {
+export interface Route {
+  /** In small letters. */
   method: string;
+  /** `/datasets/{id}`. */
   path: string;
   tag: string;
+  /** Name of the method that handles it. */
+  handler: string;
   id: string;
   info: OperationInfo;
   args: { kind: RouteParamtypes; argument: RouteArgument }[];
 }
 
-function routesOf(controller: Type<unknown>): Route[] {
+/** The routes of a controller that say what they are. */
+export function routesOf(controller: Type<unknown>): Route[] {
   const base: unknown = Reflect.getMetadata(PATH_METADATA, controller);
   const prototype: object = controller.prototype;
   return Object.getOwnPropertyNames(prototype).flatMap((name): Route[] => {
@@ -66,7 +71,9 @@ function routesOf(controller: Type<unknown>): Route[] {
       .map(([key, argument]) => ({ kind: parseInt(key, 10), argument }))
       .sort((a, b) => a.argument.index - b.argument.index);
     const tag = path.split('/')[1] ?? '';
-    return [{ method: RequestMethod[method].toLowerCase(), path, tag, id: `${tag}_${name}`, info, args }];
+    return [
+      { method: RequestMethod[method].toLowerCase(), path, tag, handler: name, id: `${tag}_${name}`, info, args },
+    ];
   });
 }
 

@@ -3,5 +3,10 @@ import { DiscoveryModule } from '@nestjs/core';
 import { ApiDescription } from './description.js';
 import { OpenApiController } from './openapi.controller.js';
 
-@Module({ controllers: [OpenApiController], providers: [ApiDescription], imports: [DiscoveryModule] })
+@Module({
+  controllers: [OpenApiController],
+  providers: [ApiDescription],
+  imports: [DiscoveryModule],
+  exports: [ApiDescription],
+})
 export class OpenApiModule {}

@@ -17,6 +17,8 @@ export interface OperationInfo {
   bodyTypes?: readonly string[];
   /** Headers it reads. */
   headers?: Readonly<Record<string, string>>;
+  /** A GET that acts on something, so that the audit trail has it as it has every other method. */
+  isAudited?: boolean;
   /** Body and query, where the handler parses them itself. */
   body?: z.ZodType;
   query?: z.ZodType;

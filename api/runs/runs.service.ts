@@ -10,6 +10,8 @@ import type { RunRequest } from '../../contracts/scorecard.js';
 import { caseFaults } from '../../policy/cases.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
 import { AttemptStore } from '../../store/attempt.store.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { newId } from '../../store/ids.js';
 import { type LogChunk, LogStore } from '../../store/log.store.js';
@@ -60,6 +62,7 @@ export class RunsService {
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
     if (earlier !== undefined) return this.read(workspace, earlier);
 
+    noteAudit({ after: contentHash(request) });
     const { evalCase, stored } = await this.caseOf(workspace, request);
     const harness = await this.references.harness(workspace, request.harness, request.params);
     const site = await this.siteOf(workspace, request, evalCase);

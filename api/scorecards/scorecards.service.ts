@@ -7,6 +7,8 @@ import type { ScorecardRequest, ScorecardView, Settlement } from '../../contract
 import type { Stragglers } from '../../contracts/straggler.js';
 import { decisionOf } from '../../policy/decision.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { newId } from '../../store/ids.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RunStore } from '../../store/run.store.js';
@@ -40,6 +42,7 @@ export class ScorecardsService {
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
     if (earlier !== undefined) return this.read(workspace, earlier);
 
+    noteAudit({ after: contentHash(request) });
     const { dataset, harness, sites } = await this.gate.check(workspace, request);
     const id = newId('sc');
     const created = await this.scorecards.create({
@@ -104,6 +107,7 @@ export class ScorecardsService {
   /** An operator's decision over one run, in the database first. Its job, if any, is stopped and removed after. */
   async settle(workspace: string, id: string, caseId: string, settlement: Settlement, by: string): Promise<RunView> {
     await this.read(workspace, id);
+    noteAudit({ after: contentHash(settlement) });
     const run = pickTrial(await this.runs.ofCase(id, caseId), `case ${quoted(caseId)} of ${id}`, settlement.trial);
     await this.runs.decide(run.id, decisionOf(settlement), by);
     const settled = await this.runs.find(workspace, run.id);

@@ -17,6 +17,7 @@ afterAll(() => api.close());
 
 const ROUTES = [
   'get /admission/audit',
+  'get /audit',
   'get /datasets',
   'get /datasets/{id}/versions/{version}',
   'get /datasets/{id}/versions/{version}/cases',
