@@ -1,4 +1,6 @@
 import { writeSync } from 'node:fs';
+import { type Mask, redact } from './redact.js';
+import { currentRequestId } from './request-context.js';
 
 type Fields = object;
 
@@ -15,9 +17,16 @@ export const linesTo =
     }
   };
 
-/** JSON lines with a constant message and fields. */
+/** JSON lines with a constant message and fields. All that a process says goes through it, and is redacted here. */
 export class JsonLog {
+  private mask: Mask = (text) => text;
+
   constructor(private readonly write: (line: string) => void = linesTo(STDOUT)) {}
+
+  /** From now on every text passes through `mask`. */
+  maskWith(mask: Mask): void {
+    this.mask = mask;
+  }
 
   info(message: string, fields: Fields = {}): void {
     this.line('info', message, fields);
@@ -32,15 +41,8 @@ export class JsonLog {
   }
 
   protected line(level: string, message: string, fields: Fields): void {
-    const line = { time: new Date().toISOString(), level, message, ...fields };
-    this.write(`${JSON.stringify(line, toJson)}\n`);
+    const requestId = currentRequestId();
+    const line = { time: new Date().toISOString(), level, message, ...(requestId && { requestId }), ...fields };
+    this.write(`${JSON.stringify(redact(line, this.mask))}\n`);
   }
-}
-
-/** Everything of an error that helps to find its cause; only logs show it, answers never do. */
-function toJson(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value);
-  if (!(value instanceof Error)) return value;
-  const { name, message, stack, cause } = value;
-  return { name, message, stack, ...(cause === undefined ? {} : { cause }) };
 }
