@@ -31,3 +31,6 @@ const DEV_EGRESS = '127.0.0.0/8,::1,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.1
 
 export const devEgress = (source: NodeJS.ProcessEnv = process.env): string =>
   source.EVERDICT_EGRESS_ALLOW ?? DEV_EGRESS;
+
+/** Whether the environment says what secrets are sealed with. */
+export const hasSecretsKey = (source: NodeJS.ProcessEnv = process.env): boolean => Boolean(source.EVERDICT_SECRETS_KEY);

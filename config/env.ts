@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseAllowList } from '../policy/addresses.js';
 import { isLoopback } from './loopback.js';
+import { SecretsKey } from './secrets-key.js';
 import { TEMPORAL_ENV } from './temporal.js';
 
 const flag = z
@@ -42,6 +43,8 @@ const egressAllow = z.string().transform((text, context) => {
 const Env = z.object({
   DATABASE_URL: databaseUrl,
   ...TEMPORAL_ENV,
+  /** Seals secrets; empty where the deployment keeps none. */
+  EVERDICT_SECRETS_KEY: SecretsKey,
   PORT: port.default(8787),
   EVERDICT_HOST: z.string().default('127.0.0.1'),
   /** Where a worker serves `/metrics`; port 0 is any free one. */

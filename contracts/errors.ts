@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   INTERNAL: { status: 500, isRetryable: true },
   BACKEND_NOT_BUILT: { status: 501, isRetryable: false },
   HARNESS_NOT_BUILT: { status: 501, isRetryable: false },
+  SECRETS_DISABLED: { status: 501, isRetryable: false },
   NOT_READY: { status: 503, isRetryable: true },
   CLUSTER_UNREACHABLE: { status: 503, isRetryable: true },
   STORE_UNAVAILABLE: { status: 503, isRetryable: true },

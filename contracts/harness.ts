@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { Resources } from './case.js';
 import { SpecId, SpecVersion } from './ids.js';
 import { Description, HttpUrl, ImageName, Tags } from './runtime.js';
+import { SecretName } from './secret.js';
 
 const EnvName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not an environment variable name')
   .refine((name) => !name.startsWith('EVERDICT_'), 'is reserved: names that begin with EVERDICT_ are the platform’s');
-const SecretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/, 'is not a secret name');
 const Script = z.string().min(1).max(262_144);
 
 /** Values that differ between scorecards; a job reads them as `EVERDICT_PARAM_<NAME>`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SpecId, SpecVersion } from './ids.js';
+import { SecretName } from './secret.js';
 
 export const RuntimeKind = z.enum(['local', 'nomad', 'k8s']);
 export type RuntimeKind = z.infer<typeof RuntimeKind>;
@@ -21,7 +22,6 @@ export const Tags = z.array(z.string().min(1).max(63)).max(20, 'has more than 20
 export const Description = z.string().max(2_000);
 
 const count = (max: number) => z.int().min(1).max(max);
-const SecretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/, 'is not a secret name');
 /** User information in a URL: specs name secrets, and hold none. */
 const CREDENTIAL = /^[^:]*:\/*[^/?#]*@/;
 export const HttpUrl = z

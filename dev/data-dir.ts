@@ -35,13 +35,15 @@ export interface DataPaths {
   state: string;
   logs: string;
   running: string;
+  /** Value of EVERDICT_SECRETS_KEY for this platform. */
+  secretsKey: string;
 }
 
 /** Less than this is not enough to start, or to recover, the two servers. */
 const NEEDED_MB = 64;
 /** Everything that we put into a data directory. */
 export const OURS =
-  /^(everdict\.json|running\.json|temporal\.db|postgres\.(init|password))|^(postgres|old-temporal|state|logs)$/;
+  /^(everdict\.json|running\.json|secrets\.key|temporal\.db|postgres\.(init|password))|^(postgres|old-temporal|state|logs)$/;
 
 export function dataPaths(dir: string): DataPaths {
   const below = (name: string): string => path.join(dir, name);
@@ -53,6 +55,7 @@ export function dataPaths(dir: string): DataPaths {
     state: below('state'),
     logs: below('logs'),
     running: below('running.json'),
+    secretsKey: below('secrets.key'),
   };
 }
 

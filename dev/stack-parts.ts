@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import { childEnv, devEgress, givenTemporal } from '../config/cli-env.js';
+import { childEnv, devEgress, givenTemporal, hasSecretsKey } from '../config/cli-env.js';
 import { readTemporalEnv, refuseOldTemporal, temporalConnection } from '../config/temporal.js';
 import type { DataPaths } from './data-dir.js';
 import { logOf } from './log-file.js';
@@ -10,6 +10,7 @@ import type { Running } from './part.js';
 import { choosePorts, whyTaken } from './ports.js';
 import { startPostgres } from './postgres.js';
 import { admitPostgresData, keepPostgresData } from './postgres-data.js';
+import { keptSecretsKey } from './secrets-key.js';
 import { findTemporalCli } from './temporal-binary.js';
 import { admitTemporalData, explainTemporalFailure, keepTemporalData } from './temporal-data.js';
 import { startTemporal } from './temporal-server.js';
@@ -193,9 +194,14 @@ function environment({ addresses, paths, env }: PartContext): NodeJS.ProcessEnv 
     EVERDICT_STATE_DIR: paths.state,
     EVERDICT_ALLOW_LOCAL_RUNTIMES: '1',
     EVERDICT_EGRESS_ALLOW: devEgress(),
+    ...givenOrKeptKey(paths),
     ...env,
   });
 }
+
+/** The operator's own keys, where the environment has some. */
+const givenOrKeptKey = (paths: DataPaths): Record<string, string> =>
+  hasSecretsKey() ? {} : { EVERDICT_SECRETS_KEY: keptSecretsKey(paths) };
 
 async function answers(url: string): Promise<boolean> {
   try {

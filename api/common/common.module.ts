@@ -3,6 +3,9 @@ import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import type { Env } from '../../config/env.js';
 import { JsonLog } from '../../config/log.js';
+import { HiddenValues } from '../../policy/redact.js';
+import { ClusterCredentials } from '../../secrets/cluster-credential.js';
+import { Sealer } from '../../secrets/sealer.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { AttemptStore } from '../../store/attempt.store.js';
 import { AuditStore } from '../../store/audit.store.js';
@@ -38,7 +41,6 @@ const STORES = [
   RunStore,
   RuntimeStore,
   ScorecardStore,
-  SecretStore,
 ];
 
 /** What the process owns and hands in. */
@@ -58,12 +60,19 @@ class CommonModule {}
 
 /** What every resource uses. */
 export function commonModule({ env, dataSource, workflows, log, registry }: CommonProviders): DynamicModule {
+  const sealer = new Sealer(env.EVERDICT_SECRETS_KEY);
+  const hidden = new HiddenValues();
+  log.maskWith((text) => hidden.without(text));
+  const secrets = new SecretStore({ dataSource, sealer, hide: (value) => hidden.add(value) });
   const providers = [
     { provide: DataSource, useValue: dataSource },
     { provide: WorkflowClient, useValue: workflows },
     { provide: JsonLog, useValue: log },
     { provide: Registry, useValue: registry },
     { provide: Operator, useValue: new Operator(env) },
+    { provide: Sealer, useValue: sealer },
+    { provide: SecretStore, useValue: secrets },
+    { provide: ClusterCredentials, useValue: new ClusterCredentials(secrets) },
     ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
     { provide: EventStreams, useFactory: () => new EventStreams(log) },
     { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },
