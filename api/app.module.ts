@@ -10,6 +10,7 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
+import { SecretsModule } from './secrets/secrets.module.js';
 
 @Module({
   imports: [
@@ -18,6 +19,7 @@ import { ScorecardsModule } from './scorecards/scorecards.module.js';
     RuntimesModule,
     ScorecardsModule,
     RunsModule,
+    SecretsModule,
     AdmissionModule,
     TrailModule,
     HealthModule,

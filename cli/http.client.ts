@@ -58,6 +58,17 @@ export class HttpClient {
     return this.send('POST', path, schema, call);
   }
 
+  async put<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+    return this.send('PUT', path, schema, call);
+  }
+
+  /** For routes that answer with nothing but their success. */
+  async remove(path: string, call: Call = {}): Promise<void> {
+    const response = await this.fetch('DELETE', path, call);
+    if (!response.ok) throw refused(response.status, Problem.safeParse(await this.read(response)).data ?? {});
+    await response.arrayBuffer();
+  }
+
   /** The bytes of an answer, as they arrive, for as long as they do. */
   stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
     return this.pieces(path, call, { silenceMs: this.limitMs });

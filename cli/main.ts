@@ -9,6 +9,7 @@ import { messageOf } from './foreign-errors.js';
 import { runCommandLine } from './program.js';
 import type { Screen } from './progress.js';
 import type { Terminal } from './session.js';
+import { readAll, typedUnseen } from './unseen-input.js';
 
 const FALLBACK_COLUMNS = 80;
 
@@ -49,6 +50,8 @@ const terminalOf = (env: CliEnv): Terminal => ({
       lines.close();
     }
   },
+  readSecret: (question) =>
+    process.stdin.isTTY ? typedUnseen(question, process.stdin, process.stderr) : readAll(process.stdin),
 });
 
 const words = process.argv.slice(2);

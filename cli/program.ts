@@ -10,6 +10,7 @@ import { addPlatformCommands } from './platform.commands.js';
 import { addRegistryCommands } from './registry.commands.js';
 import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
+import { addSecretCommands } from './secret.commands.js';
 import type { Terminal } from './session.js';
 
 const EXAMPLES = `
@@ -40,6 +41,7 @@ export function buildProgram(terminal: Terminal): Command {
   addCompletion(program, terminal);
   program.commandsGroup('What is evaluated, with what, and where:');
   addRegistryCommands(program, terminal);
+  addSecretCommands(program, terminal);
   program.commandsGroup('Evaluating:');
   addScorecardCommands(program, terminal);
   addRunCommands(program, terminal);

@@ -18,6 +18,8 @@ export interface Terminal {
   setExitCode(code: number): void;
   /** A question to be answered with yes or no; undefined where nobody can be asked. */
   ask(question: string): Promise<boolean | undefined>;
+  /** What is piped in, as it is; else what is typed, which does not show. */
+  readSecret(question: string): Promise<Uint8Array>;
 }
 
 export interface GlobalOptions {

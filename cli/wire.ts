@@ -3,6 +3,7 @@ import { AuditEvent } from '../contracts/audit.js';
 import { AttemptView, RunView } from '../contracts/run.js';
 import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
 import { OldestRun, ProgressEvent } from '../contracts/scorecard-events.js';
+import { Rotation, SecretStored, SecretView } from '../contracts/secret.js';
 import { Straggler, Stragglers } from '../contracts/straggler.js';
 
 /*
@@ -25,6 +26,10 @@ export const ProgressReply = z.object({
   oldest: z.object(OldestRun.shape).optional(),
 });
 export type ProgressReply = z.infer<typeof ProgressReply>;
+
+export const SecretReply = z.object(SecretView.shape);
+export const SecretStoredReply = z.object(SecretStored.shape);
+export const RotationReply = z.object(Rotation.shape);
 
 export const StragglersReply = z.object({ ...Stragglers.shape, items: z.array(z.object(Straggler.shape)) });
 export type StragglersReply = z.infer<typeof StragglersReply>;

@@ -29,21 +29,44 @@ const bindings = (what: string) =>
   z.array(z.string().min(1).max(2_000)).min(1, `is empty: name the ${what} that the value may be sent to`).max(50);
 
 /** A secret as it is written; it is never read back. */
-export const SecretInput = z.discriminatedUnion('use', [
-  z.strictObject({ use: z.literal('cluster'), value: SecretValue, origins: bindings('origins') }),
-  z.strictObject({ use: z.literal('registry'), value: SecretValue, hosts: bindings('hosts') }),
-  z.strictObject({ use: z.literal('git'), value: SecretValue, hosts: bindings('hosts') }),
-  z.strictObject({ use: z.literal('env'), value: SecretValue }),
-]);
+export const SecretInput = z.discriminatedUnion(
+  'use',
+  [
+    z.strictObject({ use: z.literal('cluster'), value: SecretValue, origins: bindings('origins') }),
+    z.strictObject({ use: z.literal('registry'), value: SecretValue, hosts: bindings('hosts') }),
+    z.strictObject({ use: z.literal('git'), value: SecretValue, hosts: bindings('hosts') }),
+    z.strictObject({ use: z.literal('env'), value: SecretValue }),
+  ],
+  { error: `is not one of ${SecretUse.options.join(', ')}` },
+);
 export type SecretInput = z.infer<typeof SecretInput>;
 
 /** What is told of a secret. */
 export const SecretView = z.strictObject({
-  name: z.string(),
+  name: SecretName,
   use: SecretUse,
+  /** Of a `cluster` secret. */
   origins: z.array(z.string()).optional(),
+  /** Of a `registry` or `git` secret. */
   hosts: z.array(z.string()).optional(),
   updatedBy: z.string(),
   updatedAt: z.iso.datetime(),
 });
 export type SecretView = z.infer<typeof SecretView>;
+
+/** What became of a value that was set. */
+export const SecretStored = z.strictObject({ ...SecretView.shape, warnings: z.array(z.string()) });
+export type SecretStored = z.infer<typeof SecretStored>;
+
+/** What became of sealing everything anew. */
+export const Rotation = z.strictObject({
+  /** Id of the key that seals now. */
+  key: z.string(),
+  /** Secrets that were sealed with another key. */
+  resealed: z.int(),
+  /** Secrets that do not open, and stay as they are. */
+  unreadable: z.array(z.strictObject({ workspace: z.string(), name: z.string(), reason: z.string() })),
+  /** Keys that no secret needs any more. */
+  unneeded: z.array(z.string()),
+});
+export type Rotation = z.infer<typeof Rotation>;

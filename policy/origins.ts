@@ -2,25 +2,37 @@ const DEFAULT_PORT: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 
 /**
  * Scheme, host and port of an http(s) address in the one form that is compared: lower case, IDN as punycode, numeric
- * addresses in dotted form, no dot at the end of the host, the port always there. Absent for what is no such address,
- * or has user information, which makes the host easy to misread.
+ * addresses in dotted form, no dot at the end of the host, no port that the scheme has anyway. Absent for what is no such
+ * address, or has user information, which makes the host easy to misread.
  */
 export function originOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, username, password, hostname, port } = new URL(address);
-  const defaultPort = DEFAULT_PORT[protocol];
-  if (defaultPort === undefined || username !== '' || password !== '') return undefined;
+  if (DEFAULT_PORT[protocol] === undefined || username !== '' || password !== '') return undefined;
   const host = hostname.replace(/\.$/, '');
-  return host === '' ? undefined : `${protocol}//${host}:${port || defaultPort}`;
+  return host === '' ? undefined : `${protocol}//${host}${port && `:${port}`}`;
+}
+
+/** The origin that is all a text says. */
+export function originAlone(text: string): string | undefined {
+  const origin = originOf(text);
+  if (origin === undefined) return undefined;
+  const { pathname, search, hash } = new URL(text);
+  return pathname === '/' && search === '' && hash === '' ? origin : undefined;
 }
 
 /** Host and port of `host[:port]` in the form that is compared; without a port the one of https. */
-export function hostOf(host: string): string | undefined {
-  return /^[^/?#@\\\s]+$/.test(host) ? originOf(`https://${host}`)?.slice('https://'.length) : undefined;
-}
+export const hostOf = (host: string): string | undefined =>
+  /^[^/?#@\\\s]+$/.test(host) ? originOf(`https://${host}`)?.slice('https://'.length) : undefined;
 
-/** Host and port of an http(s) address. */
-export const hostOfUrl = (address: string): string | undefined => originOf(address)?.replace(/^https?:\/\//, '');
+/** Host and port of an http(s) address; http without a port is another place than https. */
+export function hostOfUrl(address: string): string | undefined {
+  const origin = originOf(address);
+  if (origin === undefined) return undefined;
+  const { protocol, host, port } = new URL(origin);
+  if (protocol === 'https:') return host;
+  return `${host}${port ? '' : `:${DEFAULT_PORT[protocol]}`}`;
+}
 
 /** Whether an address is one of those that a secret may be sent to. */
 export function isBoundTo(origins: readonly string[], address: string): boolean {

@@ -42,6 +42,8 @@ interface SealedRow {
   version: number;
 }
 
+const RECORD = 'name, use, bindings, updated_by AS "updatedBy", updated_at AS "updatedAt"';
+
 interface Parts {
   dataSource: DataSource;
   sealer: Sealer;
@@ -75,11 +77,16 @@ export class SecretStore {
     return stored?.created ? 'created' : 'replaced';
   }
 
+  async find(workspaceId: string, name: string): Promise<SecretRecord | undefined> {
+    const sql = `SELECT ${RECORD} FROM secrets WHERE workspace_id = $1 AND name = $2`;
+    return row<SecretRecord>(this.parts.dataSource, sql, [workspaceId, name]);
+  }
+
   /** By name, after `after`. */
   async list(workspaceId: string, after: string | undefined, limit: number): Promise<SecretRecord[]> {
     return rows<SecretRecord>(
       this.parts.dataSource,
-      `SELECT name, use, bindings, updated_by AS "updatedBy", updated_at AS "updatedAt" FROM secrets
+      `SELECT ${RECORD} FROM secrets
        WHERE workspace_id = $1 AND ($2::text IS NULL OR name COLLATE "C" > $2) ORDER BY name COLLATE "C" LIMIT $3`,
       [workspaceId, after ?? null, limit],
     );

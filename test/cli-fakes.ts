@@ -24,7 +24,15 @@ export function aScreen({ isTty = false, columns = 120 } = {}): Screen & { text:
 export const NOBODY = 'http://127.0.0.1:2';
 
 /** A terminal whose clock moves only by sleeping. */
-export function aTerminal({ url = NOBODY, isTty = false } = {}) {
+export function aTerminal({
+  url = NOBODY,
+  isTty = false,
+  input = '',
+}: {
+  url?: string;
+  isTty?: boolean;
+  input?: string | Uint8Array;
+} = {}) {
   let now = 0;
   let interrupt = (): void => {};
   const out = aScreen({ isTty });
@@ -47,6 +55,7 @@ export function aTerminal({ url = NOBODY, isTty = false } = {}) {
     },
     interrupt: () => interrupt(),
     ask: async () => undefined,
+    readSecret: async () => Buffer.from(input),
     setExitCode(code: number) {
       terminal.exitCode = code;
     },
@@ -108,10 +117,10 @@ export async function aPlatform(answer: (asked: Asked, calls: number) => Answer)
 export async function everdict(
   words: readonly string[],
   answer: Parameters<typeof aPlatform>[0],
-  { isTty = false } = {},
+  { isTty = false, input = '' }: { isTty?: boolean; input?: string | Uint8Array } = {},
 ) {
   const platform = await aPlatform(answer);
-  const terminal = aTerminal({ url: platform.url, isTty });
+  const terminal = aTerminal({ url: platform.url, isTty, input });
   try {
     await runCommandLine(words, terminal);
   } finally {

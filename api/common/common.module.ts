@@ -7,6 +7,8 @@ import { HiddenValues } from '../../policy/redact.js';
 import { ClusterCredentials } from '../../secrets/cluster-credential.js';
 import { Sealer } from '../../secrets/sealer.js';
 import { SecretStore } from '../../secrets/secret.store.js';
+import { SecretNamings } from '../../secrets/secret-namings.js';
+import { SecretRotation } from '../../secrets/secret-rotation.js';
 import { AttemptStore } from '../../store/attempt.store.js';
 import { AuditStore } from '../../store/audit.store.js';
 import { CensusStore } from '../../store/census.store.js';
@@ -72,6 +74,8 @@ export function commonModule({ env, dataSource, workflows, log, registry }: Comm
     { provide: Operator, useValue: new Operator(env) },
     { provide: Sealer, useValue: sealer },
     { provide: SecretStore, useValue: secrets },
+    { provide: SecretNamings, useValue: new SecretNamings(dataSource) },
+    { provide: SecretRotation, useValue: new SecretRotation(dataSource, sealer) },
     { provide: ClusterCredentials, useValue: new ClusterCredentials(secrets) },
     ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
     { provide: EventStreams, useFactory: () => new EventStreams(log) },

@@ -26,6 +26,8 @@ export const SCORECARD_REQUEST = {
 
 export const SETTLEMENT = { outcome: 'failed', reason: 'hangs on a prompt that nobody answers' };
 
+export const SECRET = { use: 'cluster', value: 'a token', origins: ['https://nomad.example:4646'] };
+
 export const RUN_REQUEST = { dataset: 'greetings', caseId: 'greeting', harness: 'shout', runtime: 'desk' };
 
 export const SUBMITTED = {

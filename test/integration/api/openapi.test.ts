@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const ROUTES = [
+  'delete /secrets/{name}',
   'get /admission/audit',
   'get /audit',
   'get /datasets',
@@ -40,6 +41,7 @@ const ROUTES = [
   'get /scorecards/{id}/cases',
   'get /scorecards/{id}/events',
   'get /scorecards/{id}/stragglers',
+  'get /secrets',
   'post /datasets',
   'post /harnesses',
   'post /runs',
@@ -48,6 +50,8 @@ const ROUTES = [
   'post /scorecards',
   'post /scorecards/{id}/cancel',
   'post /scorecards/{id}/cases/{caseId}/settle',
+  'post /secrets/rotate-key',
+  'put /secrets/{name}',
 ];
 
 /** Every `$ref` below a value. */

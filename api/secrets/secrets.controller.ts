@@ -1,0 +1,76 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { Rotation, SecretInput, SecretName, SecretStored, SecretView } from '../../contracts/secret.js';
+import { Caller, type Principal } from '../common/caller.js';
+import { ListQuery, type Page, pageOf } from '../common/cursor.js';
+import { Requires } from '../common/requires.js';
+import { SECRET } from '../openapi/examples.js';
+import { Operation } from '../openapi/operation.js';
+import { SecretsService } from './secrets.service.js';
+
+const DeleteQuery = z.strictObject({
+  force: z.enum(['true', 'false']).default('false').describe('Also while runtimes or harnesses name it'),
+});
+
+@Controller('secrets')
+export class SecretsController {
+  constructor(private readonly secrets: SecretsService) {}
+
+  @Put(':name')
+  @Requires('administer')
+  @Operation({
+    summary: 'Sets a secret; its value is never read back',
+    description:
+      'A `cluster` secret is sent to its `origins` only; `registry` and `git` secrets to their `hosts`; an `env` secret reaches the jobs of harnesses that name it by `secretRef`.',
+    answer: { status: 200, schema: SecretStored },
+    bodyExample: SECRET,
+    refuses: ['SECRETS_DISABLED'],
+  })
+  async put(
+    @Caller() principal: Principal,
+    @Param('name', { schema: SecretName }) name: string,
+    @Body({ schema: SecretInput }) input: SecretInput,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SecretStored> {
+    const { isNew, stored } = await this.secrets.put(principal, name, input);
+    reply.status(isNew ? 201 : 200);
+    return stored;
+  }
+
+  @Get()
+  @Requires('administer')
+  @Operation({ summary: 'Names, uses and bindings; never values', answer: { status: 200, schema: pageOf(SecretView) } })
+  list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<SecretView>> {
+    return this.secrets.list(workspace, query);
+  }
+
+  @Delete(':name')
+  @Requires('administer')
+  @HttpCode(204)
+  @Operation({
+    summary: 'Deletes a secret that nobody names',
+    answer: { status: 204 },
+    refuses: ['CONFLICT', 'NOT_FOUND'],
+  })
+  remove(
+    @Caller() { workspace }: Principal,
+    @Param('name', { schema: SecretName }) name: string,
+    @Query({ schema: DeleteQuery }) { force }: z.infer<typeof DeleteQuery>,
+  ): Promise<void> {
+    return this.secrets.remove(workspace, name, force === 'true');
+  }
+
+  @Post('rotate-key')
+  @Requires('operate')
+  @HttpCode(200)
+  @Operation({
+    summary: 'Seals every secret of the deployment with the first key',
+    description: 'Can be repeated at any time, also while secrets are set and read.',
+    answer: { status: 200, schema: Rotation },
+    refuses: ['SECRETS_DISABLED'],
+  })
+  rotate(): Promise<Rotation> {
+    return this.secrets.rotate();
+  }
+}
