@@ -6,7 +6,7 @@ import { Egress } from './egress/guard.js';
 test('a kind without a client says so', async () => {
   const spec = aK8sRuntime();
   if (spec.kind !== 'k8s') throw new Error('the builder makes another kind');
-  const cluster = createCluster(spec, {}, { egress: new Egress([]), nomadConnections: 1 });
+  const cluster = createCluster(spec, undefined, { egress: new Egress([]), nomadConnections: 1 });
   const { signal } = new AbortController();
 
   expect(await cluster.probe(signal)).toMatchObject({ reachable: false, reason: 'error' });

@@ -2,6 +2,8 @@ import type { K8sRuntimeSpec, NomadRuntimeSpec } from '../contracts/runtime.js';
 import type { ClusterCredential } from '../secrets/cluster-credential.js';
 import { type ClusterClient, ClusterFailure } from './cluster-client.js';
 import type { Egress } from './egress/guard.js';
+import { NomadClient } from './nomad/nomad.client.js';
+import { NomadCluster } from './nomad/nomad.cluster.js';
 
 export interface ClusterOptions {
   egress: Egress;
@@ -12,11 +14,12 @@ export interface ClusterOptions {
 /** Makes what looks at the cluster of a runtime. Nothing is asked before its first call. */
 export function createCluster(
   spec: NomadRuntimeSpec | K8sRuntimeSpec,
-  _credential: ClusterCredential,
-  _options: ClusterOptions,
+  credential: ClusterCredential | undefined,
+  { egress, nomadConnections: connections }: ClusterOptions,
 ): ClusterClient {
   switch (spec.kind) {
     case 'nomad':
+      return new NomadCluster(spec, new NomadClient(spec, { token: credential?.token, egress, connections }));
     case 'k8s':
       return unbuilt(spec.kind);
   }

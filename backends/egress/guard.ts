@@ -13,8 +13,8 @@ export type Resolve = (name: string) => Promise<LookupAddress[]>;
 const systemResolve: Resolve = (name) => dns.lookup(name, { all: true });
 
 export interface DispatcherOptions {
-  /** PEM of a private certificate authority, in place of the public ones. */
-  caCert?: string;
+  /** `ca`: PEM of a private certificate authority, in place of the public ones. `cert`, `key`: who we are. */
+  tls?: { ca?: string; cert?: string; key?: string; servername?: string };
   /** At most so many connections to one origin. */
   connections: number;
   connectTimeoutMs: number;
@@ -63,13 +63,13 @@ export class Egress {
   }
 
   /** Connections for undici. TLS and the Host header keep the name; redirects are for the caller to refuse. */
-  dispatcher({ caCert, connections, connectTimeoutMs, silenceMs }: DispatcherOptions): Agent {
+  dispatcher({ tls, connections, connectTimeoutMs, silenceMs }: DispatcherOptions): Agent {
     const connect: buildConnector.connector = (options, callback) => {
       const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
       this.check(options.hostname, port).then(
         (addresses) => {
           const lookup: LookupFunction = (_name, { all }, done) => answer(addresses, all === true, done);
-          const dial = { timeout: connectTimeoutMs, lookup, ...(caCert !== undefined && { ca: caCert }) };
+          const dial = { timeout: connectTimeoutMs, lookup, ...tls };
           buildConnector(dial)(options, callback);
         },
         (error: Error) => callback(error, null),

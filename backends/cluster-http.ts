@@ -1,0 +1,80 @@
+import { type Dispatcher, request } from 'undici';
+import { ClusterFailure } from './cluster-client.js';
+import { networkFailure, redirectFailure } from './cluster-failures.js';
+
+export interface ClusterReply {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+}
+
+export interface ClusterCall {
+  query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON. */
+  body?: object;
+  signal: AbortSignal;
+}
+
+/** An answer that is longer counts as none. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Asks one cluster. Answers of any status come back, but for redirects, which nobody follows; whatever keeps an answer
+ * from coming throws a `ClusterFailure`.
+ */
+export class ClusterHttp {
+  constructor(
+    private readonly base: URL,
+    private readonly dispatcher: Dispatcher,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
+    const { query = {}, body, signal } = call;
+    const url = new URL(this.base.origin);
+    url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const content = body && { 'content-type': 'application/json' };
+    try {
+      const answer = await request(url, {
+        dispatcher: this.dispatcher,
+        method,
+        signal,
+        headers: { accept: 'application/json', 'user-agent': 'everdict', ...this.headers, ...content },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const { statusCode: status, headers } = answer;
+      if (status >= 300 && status < 400) {
+        // Destroyed early it reports an error, to whom it may concern.
+        answer.body.on('error', () => undefined).destroy();
+        throw redirectFailure(headers.location, url);
+      }
+      return { status, headers, text: await bounded(answer.body) };
+    } catch (error) {
+      throw networkFailure(error, signal);
+    }
+  }
+}
+
+async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MOST_BYTES)
+      throw new ClusterFailure('error', `it answers with more than ${MOST_BYTES / 1024 / 1024} MB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The JSON of an answer; nothing if it is none. */
+export function jsonOf({ text }: Pick<ClusterReply, 'text'>): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

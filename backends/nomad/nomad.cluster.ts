@@ -1,0 +1,180 @@
+import type { z } from 'zod';
+import type { Inspection, ProbeAnswer } from '../../contracts/inspection.js';
+import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
+import { groupBy } from '../../policy/grouping.js';
+import { type ClusterClient, ClusterFailure } from '../cluster-client.js';
+import { oneLine } from '../cluster-text.js';
+import { permissionsOf } from './nomad.acl.js';
+import type { NomadClient } from './nomad.client.js';
+import { NomadRefusal } from './nomad.failures.js';
+import { inspectedNode, isLive, placementWarnings, sumOf } from './nomad.nodes.js';
+import {
+  AclPolicy,
+  AclToken,
+  AgentSelf,
+  type Allocation,
+  Allocations,
+  Namespace,
+  type Node,
+  Nodes,
+} from './nomad.replies.js';
+
+/** Nodes that an inspection names; it counts all of them. */
+const SHOWN_NODES = 200;
+const PER_PAGE = 500;
+const MOST_PAGES = 40;
+const MOST_POLICIES = 20;
+
+/** What an agent says of itself, or the token where the token may not read that. */
+interface Met {
+  self?: AgentSelf;
+  token?: AclToken;
+}
+
+type Attempt = <Found>(what: string, read: () => Promise<Found>) => Promise<Found | undefined>;
+
+/** Looks at a Nomad cluster. */
+export class NomadCluster implements ClusterClient {
+  constructor(
+    private readonly spec: NomadRuntimeSpec,
+    private readonly client: NomadClient,
+  ) {}
+
+  async probe(signal: AbortSignal): Promise<ProbeAnswer> {
+    try {
+      return { reachable: true, detail: describe(await this.meet(signal)) };
+    } catch (error) {
+      if (!(error instanceof ClusterFailure)) throw error;
+      return { reachable: false, detail: error.message, reason: error.reason };
+    }
+  }
+
+  async inspect(signal: AbortSignal): Promise<Inspection> {
+    const met = await this.meet(signal);
+    const warnings: string[] = met.self ? [] : ['its version is not known: the ACL token lacks agent:read'];
+    const attempt: Attempt = async (what, read) => {
+      try {
+        return await read();
+      } catch (error) {
+        if (!(error instanceof ClusterFailure)) throw error;
+        warnings.push(`${what}: ${error.message}`);
+        return undefined;
+      }
+    };
+    const name = this.spec.namespace ?? 'default';
+    const [nodes, allocations, exists, permissions] = await Promise.all([
+      attempt('nodes', () => this.all('/v1/nodes', Nodes, { resources: 'true' }, signal)),
+      attempt('allocations', () => this.liveAllocations(signal)),
+      attempt('namespace', () => this.hasNamespace(name, signal)),
+      attempt('permissions', () => this.permissions(met, name, signal)),
+    ]);
+    if (exists === false) warnings.push(`there is no namespace ${name}, or the credential may not see it`);
+    if (nodes) warnings.push(...placementWarnings(this.spec, nodes));
+    const lacking = permissions?.filter(({ allowed }) => !allowed).map(({ action }) => action) ?? [];
+    if (lacking.length > 0) warnings.push(`the ACL token lacks ${lacking.join(', ')} in namespace ${name}`);
+    return {
+      kind: 'nomad',
+      cluster: `Nomad ${met.self ? versionOf(met.self) : ''}`.trim(),
+      ...(nodes && nodesPart(nodes, allocations)),
+      ...(allocations && { running: allocations.length }),
+      ...(exists !== undefined && { namespace: { name, exists } }),
+      ...(permissions && { permissions }),
+      warnings,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  /** A token may be good for jobs and not for the agent: then it is asked for itself. */
+  private async meet(signal: AbortSignal): Promise<Met> {
+    try {
+      return { self: await this.client.get('/v1/agent/self', AgentSelf, { signal }) };
+    } catch (refusal) {
+      if (!(refusal instanceof NomadRefusal && refusal.status === 403 && this.client.hasToken)) throw refusal;
+      const token = await this.token(signal).catch(() => undefined);
+      if (!token) throw refusal;
+      return { token };
+    }
+  }
+
+  /** An expired token is still told of itself. */
+  private async token(signal: AbortSignal): Promise<AclToken> {
+    const token = await this.client.get('/v1/acl/token/self', AclToken, { signal });
+    const until = Date.parse(token.ExpirationTime ?? '');
+    if (until < Date.now()) throw new NomadRefusal(200, 'auth', 'its ACL token has expired');
+    return token;
+  }
+
+  private async permissions({ self, token }: Met, namespace: string, signal: AbortSignal) {
+    if (!this.client.hasToken || self?.config?.ACL?.Enabled === false) return undefined;
+    const known = token ?? (await this.token(signal));
+    if (known.Roles.length > 0) {
+      throw new ClusterFailure('error', 'the ACL token has roles, and what those allow is not looked up');
+    }
+    const names = known.Policies.slice(0, MOST_POLICIES);
+    const read = (name: string) => this.client.get(`/v1/acl/policy/${encodeURIComponent(name)}`, AclPolicy, { signal });
+    return permissionsOf(known, await Promise.all(names.map(read)), namespace);
+  }
+
+  private async liveAllocations(signal: AbortSignal) {
+    const query = { resources: 'true', namespace: '*' };
+    return (await this.all('/v1/allocations', Allocations, query, signal)).filter(isLive);
+  }
+
+  private async hasNamespace(name: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.client.get(`/v1/namespace/${encodeURIComponent(name)}`, Namespace, { signal });
+      return true;
+    } catch (error) {
+      if (error instanceof NomadRefusal && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  /** Every page of a list. */
+  private async all<Item>(
+    path: string,
+    shape: z.ZodType<Item[]>,
+    query: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Item[]> {
+    const found: Item[] = [];
+    let next: string | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const page = await this.client.page(path, shape, {
+        query: { ...query, per_page: PER_PAGE, next_token: next },
+        signal,
+      });
+      found.push(...page.reply);
+      if (page.next === undefined) return found;
+      next = page.next;
+    }
+    throw new ClusterFailure('error', `there are more than ${MOST_PAGES * PER_PAGE}`);
+  }
+}
+
+const versionOf = ({ config, member }: AgentSelf): string => {
+  const version = config?.Version?.Version ?? member?.Tags?.build ?? '';
+  return /^\d[\w.+-]{0,40}$/.test(version) ? version : '';
+};
+
+function describe({ self }: Met): string {
+  if (!self) return 'Nomad takes the ACL token, which may not read the agent';
+  const agent = oneLine(self.member?.Name ?? '');
+  return [`Nomad ${versionOf(self)}`.trim(), agent && `agent ${agent}`].filter(Boolean).join(', ');
+}
+
+function nodesPart(nodes: readonly Node[], allocations: readonly Allocation[] | undefined) {
+  const byNode = groupBy(allocations ?? [], ({ NodeID }) => NodeID);
+  const inspected = nodes.map((node) => inspectedNode(node, allocations && (byNode.get(node.ID) ?? [])));
+  const open = inspected.filter(({ schedulable }) => schedulable);
+  return {
+    nodes: inspected.slice(0, SHOWN_NODES),
+    ...(inspected.length > SHOWN_NODES && { nodeCount: inspected.length }),
+    capacity: sumOf(open.map(({ capacity }) => capacity)),
+    ...(allocations && { allocated: sumOf(inspected.map(({ allocated }) => allocated ?? {})) }),
+    datacenters: [...new Set(nodes.map(({ Datacenter }) => oneLine(Datacenter)))].sort(),
+  };
+}

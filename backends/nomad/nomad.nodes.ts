@@ -1,0 +1,94 @@
+import type { Amounts, InspectedNode } from '../../contracts/inspection.js';
+import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
+import { oneLine } from '../cluster-text.js';
+import type { Allocation, Node } from './nomad.replies.js';
+
+/** States of allocations that hold what they were given. */
+const LIVE = new Set(['running', 'pending', 'unknown']);
+
+export const isLive = ({ ClientStatus }: Pick<Allocation, 'ClientStatus'>): boolean => LIVE.has(ClientStatus);
+
+/** A node in plain amounts, with what runs on it where that is known. */
+export function inspectedNode(node: Node, own: readonly Allocation[] | undefined): InspectedNode {
+  const labels = { datacenter: node.Datacenter, pool: node.NodePool, class: node.NodeClass, version: node.Version };
+  const known = Object.entries(labels).flatMap(([name, value]) => (value ? [[name, oneLine(value)] as const] : []));
+  return {
+    name: oneLine(node.Name),
+    status: oneLine(node.Status),
+    schedulable: isSchedulable(node),
+    labels: Object.fromEntries(known),
+    drivers: driversOf(node).map(oneLine),
+    capacity: capacityOf(node),
+    ...(own && { allocated: sumOf(own.map(amountsOf)), running: own.length }),
+  };
+}
+
+const isSchedulable = ({ Status, SchedulingEligibility, Drain }: Node): boolean =>
+  Status === 'ready' && SchedulingEligibility === 'eligible' && !Drain;
+
+const driversOf = ({ Drivers }: Node): string[] =>
+  Object.entries(Drivers ?? {})
+    .filter(([, { Detected, Healthy }]) => Detected && Healthy)
+    .map(([name]) => name)
+    .sort();
+
+function gpusOf({ NodeResources }: Node): number {
+  const gpus = (NodeResources?.Devices ?? []).filter(({ Type }) => Type === 'gpu');
+  return gpus.reduce((count, { Instances }) => count + Instances.filter(({ Healthy }) => Healthy).length, 0);
+}
+
+function capacityOf(node: Node): Amounts {
+  const gpus = gpusOf(node);
+  return {
+    ...(node.NodeResources?.Cpu && { cpuMhz: node.NodeResources.Cpu.CpuShares }),
+    ...(node.NodeResources?.Memory && { memoryMb: node.NodeResources.Memory.MemoryMB }),
+    ...(gpus > 0 && { gpus }),
+  };
+}
+
+function amountsOf({ AllocatedResources }: Allocation): Amounts {
+  const tasks = Object.values(AllocatedResources?.Tasks ?? {});
+  const gpus = tasks.flatMap(({ Devices }) => Devices).filter(({ Type }) => Type === 'gpu');
+  return sumOf([
+    ...tasks.map(({ Cpu, Memory }) => ({
+      ...(Cpu && { cpuMhz: Cpu.CpuShares }),
+      ...(Memory && { memoryMb: Memory.MemoryMB }),
+    })),
+    ...gpus.map(({ DeviceIDs }) => ({ gpus: DeviceIDs.length })),
+  ]);
+}
+
+export function sumOf(amounts: readonly Amounts[]): Amounts {
+  const sum: Amounts = {};
+  for (const part of amounts) {
+    for (const name of ['cpuMhz', 'memoryMb', 'gpus'] as const) {
+      if (part[name] !== undefined) sum[name] = (sum[name] ?? 0) + part[name];
+    }
+  }
+  return sum;
+}
+
+/** Why jobs of this runtime may find no place on these nodes. */
+export function placementWarnings(spec: NomadRuntimeSpec, nodes: readonly Node[]): string[] {
+  const warnings: string[] = [];
+  const placeable = nodes.filter(isSchedulable);
+  const inReach = placeable.filter(({ Datacenter }) => spec.datacenters.some((name) => inDatacenter(name, Datacenter)));
+  for (const name of spec.datacenters) {
+    if (!nodes.some(({ Datacenter }) => inDatacenter(name, Datacenter))) {
+      warnings.push(`no node is in datacenter ${name}`);
+    }
+  }
+  if (inReach.length === 0) return [...warnings, 'no node takes jobs of this runtime now'];
+  if (!inReach.some((node) => driversOf(node).includes(spec.driver))) {
+    warnings.push(`no node has a healthy driver ${spec.driver}`);
+  }
+  const most = Math.max(...inReach.map(gpusOf));
+  if (spec.gpu !== undefined && most < spec.gpu) {
+    warnings.push(`a job takes ${spec.gpu} GPUs, and the most that one node has is ${most}`);
+  }
+  return warnings;
+}
+
+/** `*` at the end stands for any text, as in `dc*`. */
+const inDatacenter = (pattern: string, name: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
