@@ -7,6 +7,7 @@ import { HarnessesModule } from './harnesses/harnesses.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { RegistryModule } from './registry/registry.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
@@ -18,6 +19,7 @@ import { SecretsModule } from './secrets/secrets.module.js';
     HarnessesModule,
     RuntimesModule,
     ScorecardsModule,
+    RegistryModule,
     RunsModule,
     SecretsModule,
     AdmissionModule,

@@ -5,6 +5,9 @@ const text = (pattern: RegExp, rule: string) => z.string().regex(pattern, rule);
 export const WorkspaceId = text(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'is 1 to 63 of a-z 0-9 _ -').brand<'WorkspaceId'>();
 export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
+/** Owner of what every workspace may use that has nothing of its own under the same id. It is no name that anyone can take. */
+export const SHARED_WORKSPACE = '_shared';
+
 /** Id of a registered dataset, harness or runtime. */
 export const SpecId = text(
   /^[a-z0-9][a-z0-9._-]{0,62}$/,

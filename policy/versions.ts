@@ -76,3 +76,21 @@ export function latestOf<T extends RegisteredVersion>(list: readonly T[]): T | u
   }
   return highest;
 }
+
+/** A version that a reference may mean. */
+export interface VersionStanding extends RegisteredVersion {
+  isConfirmed: boolean;
+  isDeprecated: boolean;
+}
+
+/**
+ * What a reference means. The order:
+ * 1. a named version is what is confirmed under that name, else what is not,
+ * 2. without one, it is the highest that is confirmed and not deprecated.
+ */
+export function meantBy<T extends VersionStanding>(versions: readonly T[], named?: string): T | undefined {
+  if (named === undefined)
+    return latestOf(versions.filter(({ isConfirmed, isDeprecated }) => isConfirmed && !isDeprecated));
+  const found = versions.filter(({ version }) => version === named);
+  return found.find(({ isConfirmed }) => isConfirmed) ?? found[0];
+}

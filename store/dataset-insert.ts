@@ -1,4 +1,7 @@
 import type { EvalCase } from '../contracts/case.js';
+import type { DatasetHead } from '../contracts/dataset.js';
+import { differences } from '../policy/differences.js';
+import type { Registration } from './registration.js';
 import { type Queryable, row, rows } from './sql.js';
 
 /** Takes the key of a dataset that is inserted after its cases. */
@@ -39,4 +42,21 @@ export async function insertCases(
     );
     repeated(from + index, earlier?.ordinal ?? from);
   }
+}
+
+/** Says where what describes a dataset differs from the one that is registered under the same name; of cases, that they do. */
+export async function datasetDifferences(
+  db: Queryable,
+  registration: Registration,
+  { description, tags }: DatasetHead,
+  caseCount: number,
+): Promise<Registration> {
+  if (registration.kind !== 'conflict') return registration;
+  const known = await row<{ description: string | null; tags: string[]; caseCount: number }>(
+    db,
+    'SELECT description, tags, case_count AS "caseCount" FROM datasets WHERE pk = $1',
+    [registration.pk],
+  );
+  const differs = differences(known, { description: description ?? null, tags, caseCount });
+  return { ...registration, differs: differs.length > 0 ? differs : ['cases'] };
 }

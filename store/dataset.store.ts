@@ -3,16 +3,15 @@ import type { Demand } from '../contracts/admission.js';
 import { EvalCase } from '../contracts/case.js';
 import type { Dataset, DatasetHead, DatasetSummary } from '../contracts/dataset.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
-import { auditWithin } from './audit-draft.js';
+import { auditWithin, noteAudit } from './audit-draft.js';
 import { DatasetHash } from './content-hash.js';
-import { insertCases, reservePk } from './dataset-insert.js';
+import { datasetDifferences, insertCases, reservePk } from './dataset-insert.js';
+import { type Registrant, type Registration, register } from './registration.js';
 import { filterParams, selectedCases } from './selected-cases.js';
-import { compareRegistered, parseRef, type Registration, resolvePk } from './spec-ref.js';
+import { type KnownVersion, parseRef, resolveVersion } from './spec-ref.js';
 import { keptAwake, row, rows, transactionOnce } from './sql.js';
 
-export interface RegisteredDataset extends DatasetSummary {
-  pk: number;
-}
+export type RegisteredDataset = DatasetSummary & KnownVersion;
 
 export interface DatasetCase {
   /** Position in the dataset, from 0. */
@@ -38,7 +37,6 @@ interface StoredCase {
 }
 
 interface DatasetRow {
-  pk: number;
   id: string;
   version: string;
   description: string | null;
@@ -48,15 +46,14 @@ interface DatasetRow {
   created_at: Date;
 }
 
-const COLUMNS = 'pk, id, version, description, tags, case_count, content_hash, created_at';
+const COLUMNS = 'id, version, description, tags, case_count, content_hash, created_at';
 /** Cases in one INSERT: with 1 MB a case it stays well below what one `jsonb` may hold. */
 const INSERT_BATCH = 100;
 const READ_BATCH = 500;
 /** A page of cases ends with the one that passes this. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
-const toDataset = (stored: DatasetRow): RegisteredDataset => ({
-  pk: stored.pk,
+const toSummary = (stored: DatasetRow): DatasetSummary => ({
   id: stored.id,
   version: stored.version,
   ...(stored.description !== null && { description: stored.description }),
@@ -74,8 +71,8 @@ const toCase = ({ ordinal, content }: StoredCase): DatasetCase => ({
 export class DatasetStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  insert(workspaceId: string, { cases, ...head }: Dataset): Promise<Registration> {
-    return this.insertPages(workspaceId, head, pagesOf(cases));
+  insert(workspaceId: string, { cases, ...head }: Dataset, by: Registrant): Promise<Registration> {
+    return this.insertPages(workspaceId, head, pagesOf(cases), by);
   }
 
   /**
@@ -86,19 +83,25 @@ export class DatasetStore {
     workspaceId: string,
     head: DatasetHead,
     pages: CasePages,
+    by: Registrant,
     repeated: (ordinal: number, earlier: number) => void = () => {},
   ): Promise<Registration> {
     const { id, version, description, tags } = head;
-    const named = [workspaceId, id, version];
     const hash = new DatasetHash();
-    const known = await row(
+    const known = await row<{ pk: number; content_hash: string }>(
       this.dataSource,
-      'SELECT 1 FROM datasets WHERE workspace_id = $1 AND id = $2 AND version = $3',
-      named,
+      'SELECT pk, content_hash FROM datasets WHERE workspace_id = $1 AND id = $2 AND version = $3',
+      [workspaceId, id, version],
     );
     if (known) {
-      for await (const page of pages) for (const evalCase of page) hash.add(evalCase);
-      return compareRegistered(this.dataSource, 'datasets', workspaceId, head, hash.digest(head));
+      let count = 0;
+      for await (const page of pages) {
+        for (const evalCase of page) hash.add(evalCase);
+        count += page.length;
+      }
+      noteAudit({ before: known.content_hash, after: known.content_hash });
+      const kind = hash.digest(head) === known.content_hash ? 'unchanged' : 'conflict';
+      return datasetDifferences(this.dataSource, { kind, pk: known.pk, isConfirmed: true }, head, count);
     }
     return transactionOnce(this.dataSource, async (db) => {
       const pk = await reservePk(db);
@@ -110,33 +113,25 @@ export class DatasetStore {
       }
       const contentHash = hash.digest(head);
       // Last, so that nobody waits for this name, or for the workspace, as long as cases come.
-      const inserted = await row(
-        db,
-        `INSERT INTO datasets (pk, workspace_id, id, version, description, tags, case_count, content_hash)
-         OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING pk`,
-        [pk, ...named, description ?? null, tags, count, contentHash],
-      );
-      if (inserted) {
+      const registration = await register(db, 'datasets', {
+        ...{ workspaceId, id, version, tags, by, hash: contentHash },
+        columns: { pk, description: description ?? null, tags, case_count: count },
+      });
+      if (registration.kind === 'inserted') {
         await auditWithin(db, { object: `${id}@${version}`, after: contentHash });
-        return 'inserted';
+        return registration;
       }
       await rows(db, 'DELETE FROM dataset_cases WHERE dataset_pk = $1', [pk]);
-      return compareRegistered(db, 'datasets', workspaceId, head, contentHash);
+      return datasetDifferences(db, registration, head, count);
     });
   }
 
   /** `ref`: `id` or `id@version`. */
   async find(workspaceId: string, ref: string): Promise<RegisteredDataset | undefined> {
-    const pk = await resolvePk(this.dataSource, 'datasets', workspaceId, parseRef(ref));
-    if (pk === undefined) return undefined;
-    const found = await row<DatasetRow>(this.dataSource, `SELECT ${COLUMNS} FROM datasets WHERE pk = $1`, [pk]);
-    return found && toDataset(found);
-  }
-
-  /** Every registered version, by id and in the order of registration. */
-  async list(workspaceId: string): Promise<RegisteredDataset[]> {
-    const sql = `SELECT ${COLUMNS} FROM datasets WHERE workspace_id = $1 ORDER BY id COLLATE "C", pk`;
-    return (await rows<DatasetRow>(this.dataSource, sql, [workspaceId])).map(toDataset);
+    const known = await resolveVersion(this.dataSource, 'datasets', workspaceId, parseRef(ref));
+    if (!known) return undefined;
+    const found = await row<DatasetRow>(this.dataSource, `SELECT ${COLUMNS} FROM datasets WHERE pk = $1`, [known.pk]);
+    return found && { ...known, ...toSummary(found) };
   }
 
   /** Cases after `afterOrdinal` (-1: from the first): at most `limit`, fewer if they are large, none at the end only. */

@@ -1,62 +1,39 @@
 import type { DataSource } from 'typeorm';
 import { HarnessSpec } from '../contracts/harness.js';
-import { noteAudit } from './audit-draft.js';
+import { auditWithin } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
-import { compareRegistered, parseRef, type Registration, resolvePk } from './spec-ref.js';
-import { row, rows } from './sql.js';
+import { type Registrant, type Registration, register, withDifferences } from './registration.js';
+import { type KnownVersion, parseRef, resolveVersion } from './spec-ref.js';
+import { row, transaction } from './sql.js';
 
-export interface RegisteredHarness {
-  pk: number;
+export interface RegisteredHarness extends KnownVersion {
   spec: HarnessSpec;
-  contentHash: string;
   createdAt: Date;
 }
-
-interface HarnessRow {
-  pk: number;
-  content: unknown;
-  content_hash: string;
-  created_at: Date;
-}
-
-const COLUMNS = 'pk, content, content_hash, created_at';
-
-const toHarness = ({ pk, content, content_hash, created_at }: HarnessRow): RegisteredHarness => ({
-  pk,
-  spec: HarnessSpec.parse(content),
-  contentHash: content_hash,
-  createdAt: created_at,
-});
 
 export class HarnessStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(workspaceId: string, spec: HarnessSpec): Promise<Registration> {
-    const hash = contentHash(spec);
-    const inserted = await rows(
-      this.dataSource,
-      `INSERT INTO harnesses (workspace_id, id, version, content, content_hash)
-       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING pk`,
-      [workspaceId, spec.id, spec.version, JSON.stringify(spec), hash],
-    );
-    if (inserted.length > 0) {
-      noteAudit({ after: hash });
-      return 'inserted';
-    }
-    return compareRegistered(this.dataSource, 'harnesses', workspaceId, spec, hash);
+  insert(workspaceId: string, spec: HarnessSpec, by: Registrant): Promise<Registration> {
+    const { id, version, tags } = spec;
+    const columns = { content: JSON.stringify(spec) };
+    const entry = { workspaceId, id, version, tags, hash: contentHash(spec), by, columns };
+    return transaction(this.dataSource, async (db) => {
+      const registration = await withDifferences(db, 'harnesses', spec, await register(db, 'harnesses', entry));
+      if (registration.kind === 'inserted') await auditWithin(db, { object: `${id}@${version}`, after: entry.hash });
+      return registration;
+    });
   }
 
   /** `ref`: `id` or `id@version`. */
   async find(workspaceId: string, ref: string): Promise<RegisteredHarness | undefined> {
-    const pk = await resolvePk(this.dataSource, 'harnesses', workspaceId, parseRef(ref));
-    if (pk === undefined) return undefined;
-    const found = await row<HarnessRow>(this.dataSource, `SELECT ${COLUMNS} FROM harnesses WHERE pk = $1`, [pk]);
-    return found && toHarness(found);
-  }
-
-  /** Every registered version, by id and in the order of registration. */
-  async list(workspaceId: string): Promise<RegisteredHarness[]> {
-    const sql = `SELECT ${COLUMNS} FROM harnesses WHERE workspace_id = $1 ORDER BY id COLLATE "C", pk`;
-    return (await rows<HarnessRow>(this.dataSource, sql, [workspaceId])).map(toHarness);
+    const known = await resolveVersion(this.dataSource, 'harnesses', workspaceId, parseRef(ref));
+    if (!known) return undefined;
+    const found = await row<{ content: unknown; created_at: Date }>(
+      this.dataSource,
+      'SELECT content, created_at FROM harnesses WHERE pk = $1',
+      [known.pk],
+    );
+    return found && { ...known, spec: HarnessSpec.parse(found.content), createdAt: found.created_at };
   }
 }

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { ChangedLimits } from './pool-limits.js';
 import { type Queryable, row } from './sql.js';
 
 /** A client's name for one request, so that sending it again creates nothing new. It lives 24 hours. */
@@ -12,6 +13,8 @@ export interface IdempotencyKey {
 export interface Creation {
   kind: 'created' | 'repeated' | 'conflict';
   id: string;
+  /** Of pools, where it confirmed versions of their runtimes. */
+  limits?: readonly ChangedLimits[];
 }
 
 interface KeyRow {

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Lease, Ticket, WorkClass } from '../contracts/admission.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { Envelope, RuntimeKind } from '../contracts/runtime.js';
-import { demandOfRow } from './demand-row.js';
+import { type DemandRow, demandOfRow } from './demand-row.js';
 import { row, rows, transaction } from './sql.js';
 
 export interface Rebuilt {
@@ -19,11 +19,6 @@ export interface PoolLimits {
   kind: RuntimeKind;
   /** Of the ledger that grants now. */
   epoch: number;
-}
-
-interface DemandRow {
-  memory_mb: number | null;
-  cpu_millicores: number | null;
 }
 
 const MAX_TICKETS = 5_000;

@@ -6,6 +6,7 @@ import type { Outcome, RunView } from '../contracts/run.js';
 import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
 import type { Verdict } from '../policy/results.js';
 import { auditWithin } from './audit-draft.js';
+import { type Confirmation, confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
 import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
@@ -22,6 +23,7 @@ export interface NewRun {
   /** A case of a dataset, or one that comes with the request. */
   case: { datasetPk: number; ordinal: number; id: string } | { own: EvalCase };
   harnessPk: number;
+  confirmation?: Confirmation;
   site: Site;
   class: WorkClass;
   demand: Demand;
@@ -66,10 +68,11 @@ export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
   create(run: NewRun): Promise<Creation> {
-    const { id, workspaceId, idempotencyKey } = run;
+    const { id, workspaceId, idempotencyKey, confirmation } = run;
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
+      const limits = confirmation && (await confirmNamed(db, confirmation));
       await rows(
         db,
         `INSERT INTO runs (id, workspace_id, case_id, dataset_pk, case_ordinal, own_case, harness_pk, params, pool_id,
@@ -78,7 +81,7 @@ export class RunStore {
         insertParams(run),
       );
       await auditWithin(db, { object: id });
-      return { kind: 'created', id };
+      return { kind: 'created', id, ...(limits && { limits }) };
     });
   }
 

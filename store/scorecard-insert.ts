@@ -2,6 +2,7 @@ import type { Demand, WorkClass } from '../contracts/admission.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { Params } from '../contracts/harness.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
+import type { Confirmation } from './confirmation.js';
 import type { IdempotencyKey } from './idempotency.store.js';
 import { filterParams, selectedCases } from './selected-cases.js';
 import { type Queryable, row, rows } from './sql.js';
@@ -21,6 +22,7 @@ export interface NewScorecard {
   idempotencyKey?: IdempotencyKey;
   datasetPk: number;
   harnessPk: number;
+  confirmation?: Confirmation;
   /** `runtime`: id@version of the one runtime of all cases. */
   sites: Sites;
   filter?: CaseFilter;

@@ -4,6 +4,7 @@ import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Counts, Rates, ScorecardView } from '../contracts/scorecard.js';
 import type { OpenRun } from '../policy/partition.js';
 import { auditWithin } from './audit-draft.js';
+import { confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey } from './idempotency.store.js';
 import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
@@ -71,13 +72,14 @@ export class ScorecardStore {
 
   /** One transaction: the idempotency key, the scorecard and all its runs. */
   create(scorecard: NewScorecard): Promise<Creation> {
-    const { id, workspaceId, idempotencyKey } = scorecard;
+    const { id, workspaceId, idempotencyKey, confirmation } = scorecard;
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
+      const limits = confirmation && (await confirmNamed(db, confirmation));
       await insertScorecard(db, scorecard);
       await auditWithin(db, { object: id });
-      return { kind: 'created', id };
+      return { kind: 'created', id, ...(limits && { limits }) };
     });
   }
 

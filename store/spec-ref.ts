@@ -1,11 +1,22 @@
-import { latestOf } from '../policy/versions.js';
-import { noteAudit } from './audit-draft.js';
-import { type Queryable, row, rows } from './sql.js';
+import { SHARED_WORKSPACE } from '../contracts/ids.js';
+import type { SpecFolder } from '../contracts/registration.js';
+import { meantBy, type VersionStanding } from '../policy/versions.js';
+import { type Queryable, rows } from './sql.js';
 
-/** What became of a registration: versions are immutable, the same content again is accepted. */
-export type Registration = 'inserted' | 'unchanged' | 'conflict';
+export interface SpecName {
+  id: string;
+  version: string;
+}
 
-type SpecTable = 'datasets' | 'harnesses' | 'runtimes';
+/** A registered version, before its content is read. Its key rises with every registration. */
+export interface KnownVersion extends VersionStanding {
+  pk: number;
+  id: string;
+  contentHash: string;
+  /** The workspace that registered it, or the shared one. */
+  owner: string;
+  deprecatedReason: string | null;
+}
 
 /** Splits `id@version`; without a version, or with `latest`, there is none. */
 export function parseRef(ref: string): { id: string; version?: string } {
@@ -15,34 +26,41 @@ export function parseRef(ref: string): { id: string; version?: string } {
   return { id: ref.slice(0, at), ...(version === 'latest' ? {} : { version }) };
 }
 
-/** Key of the registered row that a reference means. */
-export async function resolvePk(
+/**
+ * Condition on a row `t`: workspace $1 sees all of its own, and what is shared under every id of which it has no version
+ * itself. One that is not confirmed hides nothing, and is seen by its owner alone.
+ */
+export const isVisible = (table: SpecFolder): string => `(t.workspace_id = $1
+  OR t.workspace_id = '${SHARED_WORKSPACE}' AND t.confirmed_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM ${table} own WHERE own.workspace_id = $1 AND own.id = t.id AND own.confirmed_at IS NOT NULL))`;
+
+const KNOWN = `t.pk, t.id, t.version, t.pk AS "registeredAt", t.workspace_id AS owner, t.content_hash AS "contentHash",
+  t.confirmed_at IS NOT NULL AS "isConfirmed", t.deprecated_at IS NOT NULL AS "isDeprecated",
+  t.deprecated_reason AS "deprecatedReason"`;
+
+/** The versions of some ids that a workspace sees; `version`: only those of that name. */
+export function versionsOf(
   db: Queryable,
-  table: SpecTable,
+  table: SpecFolder,
   workspaceId: string,
-  { id, version }: { id: string; version?: string },
-): Promise<number | undefined> {
-  const registered = await rows<{ pk: number; version: string }>(
+  ids: readonly string[],
+  version?: string,
+): Promise<KnownVersion[]> {
+  return rows<KnownVersion>(
     db,
-    `SELECT pk, version FROM ${table} WHERE workspace_id = $1 AND id = $2 AND ($3::text IS NULL OR version = $3)`,
-    [workspaceId, id, version ?? null],
+    `SELECT ${KNOWN} FROM ${table} t
+     WHERE t.workspace_id = ANY (ARRAY[$1, '${SHARED_WORKSPACE}']) AND t.id = ANY ($2)
+       AND ($3::text IS NULL OR t.version = $3) AND ${isVisible(table)}`,
+    [workspaceId, ids, version ?? null],
   );
-  return latestOf(registered.map((spec) => ({ ...spec, registeredAt: spec.pk })))?.pk;
 }
 
-/** After an insert that hit a registered version: whether that one has the same content. */
-export async function compareRegistered(
+/** The registered version that a reference means. */
+export async function resolveVersion(
   db: Queryable,
-  table: SpecTable,
+  table: SpecFolder,
   workspaceId: string,
-  spec: { id: string; version: string },
-  hash: string,
-): Promise<Exclude<Registration, 'inserted'>> {
-  const found = await row<{ content_hash: string }>(
-    db,
-    `SELECT content_hash FROM ${table} WHERE workspace_id = $1 AND id = $2 AND version = $3`,
-    [workspaceId, spec.id, spec.version],
-  );
-  noteAudit({ before: found?.content_hash, after: found?.content_hash });
-  return found?.content_hash === hash ? 'unchanged' : 'conflict';
+  { id, version }: { id: string; version?: string },
+): Promise<KnownVersion | undefined> {
+  return meantBy(await versionsOf(db, table, workspaceId, [id], version), version);
 }

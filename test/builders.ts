@@ -6,9 +6,14 @@ import type { Score } from '../contracts/run.js';
 import { RuntimeSpec } from '../contracts/runtime.js';
 import { ScorecardRequest } from '../contracts/scorecard.js';
 import type { JobRecord } from '../policy/record.js';
+import type { Registrant } from '../store/registration.js';
 
 /** What a test may say of a spec: any part of it, as a client would write it. */
 type Parts = Record<string, unknown>;
+
+export const MEMBER: Registrant = { subject: 'mel', mayConfirm: true };
+/** Registers what is unconfirmed. */
+export const VIEWER: Registrant = { subject: 'vic', mayConfirm: false };
 
 let made = 0;
 const next = (): number => {

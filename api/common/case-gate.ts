@@ -10,14 +10,10 @@ import { jobPayload } from '../../policy/job-payload.js';
 import { payloadBytes, TASK_ENV_BYTES } from '../../policy/payload.js';
 import { shellFaults } from '../../policy/process-job.js';
 import { namesTask } from '../../policy/references.js';
+import type { RegisteredRuntime } from '../../store/runtime.store.js';
 
 /** A runtime that cases are submitted to. */
-export interface Site {
-  spec: RuntimeSpec;
-  poolId: string;
-  /** The limits in force: those of its latest version. */
-  envelope: Envelope;
-}
+export type Site = RegisteredRuntime;
 
 interface Fault extends FieldError {
   code: ErrorCode;

@@ -19,6 +19,7 @@ import { InvariantStore } from '../../store/invariant.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { PoolStore } from '../../store/pool.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
+import { RegistryStore } from '../../store/registry.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
@@ -27,6 +28,7 @@ import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
 import { ReferencesService } from './references.service.js';
+import { RegistryService } from './registry.service.js';
 import { WorkflowClient } from './workflow.client.js';
 
 const STORES = [
@@ -40,6 +42,7 @@ const STORES = [
   LogStore,
   PoolStore,
   ProgressStore,
+  RegistryStore,
   RunStore,
   RuntimeStore,
   ScorecardStore,
@@ -82,6 +85,7 @@ export function commonModule({ env, dataSource, workflows, log, registry }: Comm
     { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },
     IdempotencyService,
     ReferencesService,
+    RegistryService,
   ];
   return { module: CommonModule, global: true, providers, exports: providers };
 }

@@ -53,18 +53,3 @@ export function toPage<Row, Item>(
   const next = rows.length > limit && last !== undefined ? encodeCursor(position(last)) : null;
   return { items: kept.map(toItem), next };
 }
-
-/** Pages through a list that is short enough to be read as a whole: registered specs, in the order of their keys. */
-export function pageOfAll<Row extends { spec: { id: string }; pk: number }, Item>(
-  rows: readonly Row[],
-  { cursor, limit }: ListQuery,
-  toItem: (row: Row) => Item,
-): Page<Item> {
-  const after = decodeCursor(z.tuple([z.string(), z.int()]), cursor);
-  const start = after === undefined ? 0 : rows.findIndex(({ spec, pk }) => isAfter([spec.id, pk], after));
-  const rest = start < 0 ? [] : rows.slice(start, start + limit + 1);
-  return toPage(rest, limit, toItem, ({ spec, pk }) => [spec.id, pk]);
-}
-
-const isAfter = ([id, pk]: [string, number], [lastId, lastPk]: [string, number]): boolean =>
-  id > lastId || (id === lastId && pk > lastPk);

@@ -7,11 +7,10 @@ import { operatorFaults } from '../../policy/capabilities.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { DatasetStore, type RegisteredDataset } from '../../store/dataset.store.js';
 import { HarnessStore, type RegisteredHarness } from '../../store/harness.store.js';
-import { PoolStore } from '../../store/pool.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import type { Site } from './case-gate.js';
 import { Operator } from './operator.js';
-import { notFound } from './registration.js';
+import { RegistryService } from './registry.service.js';
 import { invalid } from './schema.pipe.js';
 
 /** Finds what a submit refers to, or refuses naming it, and checks what can be checked without looking at a case. */
@@ -21,43 +20,42 @@ export class ReferencesService {
     private readonly datasets: DatasetStore,
     private readonly harnesses: HarnessStore,
     private readonly runtimes: RuntimeStore,
-    private readonly pools: PoolStore,
+    private readonly registry: RegistryService,
     private readonly secrets: SecretStore,
     private readonly operator: Operator,
   ) {}
 
   async dataset(workspace: string, ref: string): Promise<RegisteredDataset> {
     const found = await this.datasets.find(workspace, ref);
-    if (found) return found;
-    const latest = await this.datasets.find(workspace, idOf(ref));
-    throw notFound('dataset', withLatest(ref, latest?.version));
+    if (!found) throw await this.registry.missing('datasets', workspace, ref);
+    return found;
   }
 
   /** A harness this platform can run, with every secret it names and no parameter it does not know. */
   async harness(workspace: string, ref: string, params: Params = {}): Promise<RegisteredHarness> {
     const found = await this.harnesses.find(workspace, ref);
-    if (!found) {
-      const latest = await this.harnesses.find(workspace, idOf(ref));
-      throw notFound('harness', withLatest(ref, latest?.spec.version));
-    }
+    if (!found) throw await this.registry.missing('harnesses', workspace, ref);
     refuseUnbuilt(found.spec);
     refuseUnknownParams(found.spec, params);
     await this.refuseMissingSecrets(workspace, found.spec);
     return found;
   }
 
-  /** A runtime of the workspace with the limits in force, whatever its version. */
+  /** A runtime of the workspace, or a shared one, with the limits in force, whatever its version. */
   async site(workspace: string, ref: string): Promise<Site> {
-    const [id = '', version] = ref.split('@');
-    const found = await this.runtimes.find(workspace, id, version);
-    if (!found) {
-      const latest = await this.runtimes.find(workspace, id);
-      throw notFound('runtime', withLatest(ref, latest?.spec.version));
-    }
+    const found = await this.runtimes.find(workspace, ref);
+    if (!found) throw await this.registry.missing('runtimes', workspace, ref);
     const faults = operatorFaults(found.spec, this.operator);
-    if (faults.length > 0) throw invalid(`runtime ${id}@${found.spec.version}`, faults, 'BAD_SPEC');
-    const { envelope } = await this.pools.envelope(found.poolId);
-    return { spec: found.spec, poolId: found.poolId, envelope };
+    if (faults.length > 0) throw invalid(`runtime ${found.id}@${found.version}`, faults, 'BAD_SPEC');
+    return found;
+  }
+
+  /** A site that a case names as its target. Whoever submits may not have read it, so it confirms nothing. */
+  async target(workspace: string, ref: string): Promise<Site> {
+    const site = await this.site(workspace, ref);
+    if (site.isConfirmed) return site;
+    const message = `runtime ${ref}, the target of a case, is unconfirmed: confirm it, or name it as \`runtime\``;
+    throw new PlatformError('CONFLICT', message, { errors: [{ path: 'runtime', message }] });
   }
 
   private async refuseMissingSecrets(workspace: string, spec: HarnessSpec): Promise<void> {
@@ -73,11 +71,6 @@ export class ReferencesService {
     throw new PlatformError('SECRET_MISSING', message, { errors });
   }
 }
-
-const idOf = (ref: string): string => ref.split('@')[0] ?? ref;
-
-const withLatest = (ref: string, latest: string | undefined): string =>
-  latest === undefined ? ref : `${ref}; the latest version is ${latest}`;
 
 function refuseUnbuilt({ id, version, kind, acquire }: HarnessSpec): void {
   if (kind === 'service') {

@@ -10,6 +10,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Env } from '../../config/env.js';
 import type { JsonLog } from '../../config/log.js';
 import { OldTemporalError, refuseOldTemporal, temporalConnection } from '../../config/temporal.js';
+import type { ChangedLimits } from '../../store/pool-limits.js';
 import {
   admissionWorkflowId,
   type CaseInput,
@@ -86,11 +87,14 @@ export class WorkflowClient {
     });
   }
 
-  signalEnvelope(poolId: string, version: number): void {
-    const workflowId = admissionWorkflowId(poolId);
-    this.attempt('signal', workflowId, async () => {
-      await this.client.workflow.getHandle(workflowId).signal(envelopeChanged, version);
-    });
+  /** Tells the admission workflows of pools whose limits changed. */
+  signalLimits(changed: readonly ChangedLimits[] = []): void {
+    for (const { poolId, envelopeVersion } of changed) {
+      const workflowId = admissionWorkflowId(poolId);
+      this.attempt('signal', workflowId, async () => {
+        await this.client.workflow.getHandle(workflowId).signal(envelopeChanged, envelopeVersion);
+      });
+    }
   }
 
   /** Whether Temporal answers, is new enough, and serves the namespace. */

@@ -35,29 +35,16 @@ export class DatasetsController {
     refuses: ['CONFLICT', 'UPLOAD_INCOMPLETE'],
   })
   async register(
-    @Caller() { workspace }: Principal,
+    @Caller() principal: Principal,
     @Body() body: unknown,
     @Query() query: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DatasetSummary> {
     const { outcome, summary } = await (body instanceof JsonLines
-      ? this.datasets.upload(workspace, body.body, query)
-      : this.datasets.register(workspace, body, query));
+      ? this.datasets.upload(principal, body.body, query)
+      : this.datasets.register(principal, body, query));
     answerRegistration(reply, outcome, 'datasets', summary);
     return summary;
-  }
-
-  @Get()
-  @Requires('read')
-  @Operation({
-    summary: 'Every registered version of every dataset',
-    answer: { status: 200, schema: pageOf(DatasetSummary) },
-  })
-  list(
-    @Caller() { workspace }: Principal,
-    @Query({ schema: ListQuery }) query: ListQuery,
-  ): Promise<Page<DatasetSummary>> {
-    return this.datasets.list(workspace, query);
   }
 
   @Get(':id/versions/:version')

@@ -4,17 +4,20 @@ import { z } from 'zod';
 import type { EvalCase } from '../../contracts/case.js';
 import type { DatasetHead, DatasetSummary } from '../../contracts/dataset.js';
 import { type DatasetCase, DatasetStore, type RegisteredDataset } from '../../store/dataset.store.js';
-import { decodeCursor, encodeCursor, type ListQuery, type Page, pageOfAll } from '../common/cursor.js';
+import type { Registration } from '../../store/registration.js';
+import type { Principal } from '../common/caller.js';
+import { decodeCursor, encodeCursor, type ListQuery, type Page } from '../common/cursor.js';
 import { Operator } from '../common/operator.js';
-import { accepted, notFound, type Registered, refOf } from '../common/registration.js';
+import { type Accepted, accepted, refOf, registrantOf } from '../common/registration.js';
+import { RegistryService } from '../common/registry.service.js';
 import { Turns } from '../common/turns.js';
 import { parseDataset, parseHead, readCases } from './upload.js';
 
 /** Streamed uploads at a time. Each takes a database connection as long as it lasts; further ones wait. */
 const MOST_UPLOADS = 4;
 
-interface Registration {
-  outcome: Registered;
+interface Registered {
+  outcome: Accepted;
   summary: DatasetSummary;
 }
 
@@ -24,39 +27,33 @@ export class DatasetsService {
 
   constructor(
     private readonly datasets: DatasetStore,
+    private readonly registry: RegistryService,
     private readonly operator: Operator,
   ) {}
 
   /** All of it in a JSON body. */
-  async register(workspace: string, body: unknown, query: unknown): Promise<Registration> {
+  async register(principal: Principal, body: unknown, query: unknown): Promise<Registered> {
     const dataset = parseDataset(body, query);
-    return this.registered(workspace, dataset, await this.datasets.insert(workspace, dataset));
+    const { workspace } = principal;
+    return this.registered(workspace, dataset, await this.datasets.insert(workspace, dataset, registrantOf(principal)));
   }
 
   /** Cases one a line, stored while they come, and what describes the dataset in the query. */
-  async upload(workspace: string, body: IncomingMessage, query: unknown): Promise<Registration> {
+  async upload(principal: Principal, body: IncomingMessage, query: unknown): Promise<Registered> {
+    const { workspace } = principal;
     const head = parseHead(query);
     const reader = readCases(body, body.headers['content-length'], this.operator.uploadLimit);
     const outcome = await this.uploads.take(() =>
-      this.datasets.insertPages(workspace, head, reader.pages(), (ordinal, earlier) =>
+      this.datasets.insertPages(workspace, head, reader.pages(), registrantOf(principal), (ordinal, earlier) =>
         reader.repeated(ordinal, earlier),
       ),
     );
     return this.registered(workspace, head, outcome);
   }
 
-  private async registered(
-    workspace: string,
-    head: DatasetHead,
-    outcome: Registered | 'conflict',
-  ): Promise<Registration> {
+  private async registered(workspace: string, head: DatasetHead, registration: Registration): Promise<Registered> {
     const { id, version } = head;
-    return { outcome: accepted(outcome, 'dataset', head), summary: await this.read(workspace, id, version) };
-  }
-
-  async list(workspace: string, query: ListQuery): Promise<Page<DatasetSummary>> {
-    const rows = (await this.datasets.list(workspace)).map((spec) => ({ spec, pk: spec.pk }));
-    return pageOfAll(rows, query, ({ spec }) => summaryOf(spec));
+    return { outcome: accepted(registration, 'dataset', head), summary: await this.read(workspace, id, version) };
   }
 
   async read(workspace: string, id: string, version: string): Promise<DatasetSummary> {
@@ -80,12 +77,20 @@ export class DatasetsService {
 
   private async find(workspace: string, id: string, version: string): Promise<RegisteredDataset> {
     const found = await this.datasets.find(workspace, refOf(id, version));
-    if (!found) throw notFound('dataset', `${id}@${version}`);
+    if (!found) throw await this.registry.missing('datasets', workspace, refOf(id, version));
     return found;
   }
 }
 
-const summaryOf = ({ pk: _, ...summary }: RegisteredDataset): DatasetSummary => summary;
+const summaryOf = (found: RegisteredDataset): DatasetSummary => ({
+  id: found.id,
+  version: found.version,
+  ...(found.description !== undefined && { description: found.description }),
+  tags: found.tags,
+  caseCount: found.caseCount,
+  contentHash: found.contentHash,
+  createdAt: found.createdAt,
+});
 
 async function* linesOf(cases: AsyncIterable<DatasetCase>): AsyncGenerator<string> {
   for await (const found of cases) yield `${JSON.stringify(found.case)}\n`;

@@ -1,9 +1,8 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { HarnessSpec } from '../../contracts/harness.js';
 import { SpecId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
-import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
@@ -19,28 +18,20 @@ export class HarnessesController {
   @Requires('register')
   @Operation({
     summary: 'Registers a version of a harness',
-    description: 'Versions are immutable: the same content again answers 200, other content 409.',
+    description:
+      'Versions are immutable: the same content again answers 200, other content 409. ' +
+      'A version of somebody who may not run it is unconfirmed, which `X-Everdict-Warning` says.',
     answer: { status: 201, schema: HarnessSpec, example: HARNESS },
     bodyExample: HARNESS,
     refuses: ['BAD_SPEC', 'CONFLICT'],
   })
   async register(
-    @Caller() { workspace }: Principal,
+    @Caller() principal: Principal,
     @Body({ schema: HarnessSpec }) spec: HarnessSpec,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HarnessSpec> {
-    answerRegistration(reply, await this.harnesses.register(workspace, spec), 'harnesses', spec);
+    answerRegistration(reply, await this.harnesses.register(principal, spec), 'harnesses', spec);
     return spec;
-  }
-
-  @Get()
-  @Requires('read')
-  @Operation({
-    summary: 'Every registered version of every harness',
-    answer: { status: 200, schema: pageOf(HarnessSpec) },
-  })
-  list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<HarnessSpec>> {
-    return this.harnesses.list(workspace, query);
   }
 
   @Get(':id/versions/:version')

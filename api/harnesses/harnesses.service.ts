@@ -2,27 +2,27 @@ import { Injectable } from '@nestjs/common';
 import type { HarnessSpec } from '../../contracts/harness.js';
 import { harnessFaults } from '../../policy/cases.js';
 import { HarnessStore } from '../../store/harness.store.js';
-import { type ListQuery, type Page, pageOfAll } from '../common/cursor.js';
-import { accepted, notFound, type Registered, refOf } from '../common/registration.js';
+import type { Principal } from '../common/caller.js';
+import { type Accepted, accepted, refOf, registrantOf } from '../common/registration.js';
+import { RegistryService } from '../common/registry.service.js';
 import { invalid } from '../common/schema.pipe.js';
 
 @Injectable()
 export class HarnessesService {
-  constructor(private readonly harnesses: HarnessStore) {}
+  constructor(
+    private readonly harnesses: HarnessStore,
+    private readonly registry: RegistryService,
+  ) {}
 
-  async register(workspace: string, spec: HarnessSpec): Promise<Registered> {
+  async register(principal: Principal, spec: HarnessSpec): Promise<Accepted> {
     const faults = harnessFaults(spec);
     if (faults.length > 0) throw invalid('the harness', faults, 'BAD_SPEC');
-    return accepted(await this.harnesses.insert(workspace, spec), 'harness', spec);
-  }
-
-  async list(workspace: string, query: ListQuery): Promise<Page<HarnessSpec>> {
-    return pageOfAll(await this.harnesses.list(workspace), query, ({ spec }) => spec);
+    return accepted(await this.harnesses.insert(principal.workspace, spec, registrantOf(principal)), 'harness', spec);
   }
 
   async read(workspace: string, id: string, version: string): Promise<HarnessSpec> {
     const found = await this.harnesses.find(workspace, refOf(id, version));
-    if (!found) throw notFound('harness', `${id}@${version}`);
+    if (!found) throw await this.registry.missing('harnesses', workspace, refOf(id, version));
     return found.spec;
   }
 }

@@ -35,15 +35,17 @@ export class RunsController {
     refuses: SUBMIT_REFUSALS,
   })
   async submit(
-    @Caller() { workspace }: Principal,
+    @Caller() principal: Principal,
     @Body({ schema: RunRequest }) request: RunRequest,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SubmittedRun> {
-    const { id, state } = await this.runs.submit(workspace, request, key);
+    const { view, warnings } = await this.runs.submit(principal, request, key);
+    const { id, state } = view;
     const self = `/runs/${id}`;
     reply.header('location', self);
-    return { id, state, links: { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` } };
+    const links = { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` };
+    return { id, state, links, warnings };
   }
 
   @Get()

@@ -6,6 +6,8 @@ export const SubmittedRun = z.strictObject({
   id: z.string(),
   state: RunState,
   links: z.strictObject({ self: z.string(), attempts: z.string(), logs: z.string(), cancel: z.string() }),
+  /** Of what it uses: what is deprecated, and what was confirmed by naming it. */
+  warnings: z.array(z.string()),
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 

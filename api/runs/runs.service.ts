@@ -17,6 +17,7 @@ import { newId } from '../../store/ids.js';
 import { type LogChunk, LogStore } from '../../store/log.store.js';
 import type { LogOffsets } from '../../store/log-page.js';
 import { type NewRun, RunStore } from '../../store/run.store.js';
+import type { Principal } from '../common/caller.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
@@ -26,6 +27,7 @@ import { ReferencesService } from '../common/references.service.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
 import { invalid } from '../common/schema.pipe.js';
+import { confirmationBy, type Use, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import { keptChunks } from './log-bytes.js';
 import { LogFollower } from './log-follower.js';
@@ -34,6 +36,13 @@ import type { LogQuery } from './runs.schema.js';
 interface Asked {
   evalCase: EvalCase;
   stored: NewRun['case'];
+  uses: Use[];
+}
+
+/** A run that was submitted, with what is worth knowing of what it uses. */
+interface SubmittedView {
+  view: RunView;
+  warnings: string[];
 }
 
 /** A log to send: its chunks, and where its stream ends so far. */
@@ -57,22 +66,28 @@ export class RunsService {
     private readonly operator: Operator,
   ) {}
 
-  async submit(workspace: string, request: RunRequest, key: string | undefined): Promise<RunView> {
+  async submit(
+    { workspace, subject }: Principal,
+    request: RunRequest,
+    key: string | undefined,
+  ): Promise<SubmittedView> {
     const idempotencyKey = this.idempotency.keyOf('POST /runs', key, request);
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
-    if (earlier !== undefined) return this.read(workspace, earlier);
+    if (earlier !== undefined) return { view: await this.read(workspace, earlier), warnings: [] };
 
     noteAudit({ after: contentHash(request) });
-    const { evalCase, stored } = await this.caseOf(workspace, request);
+    const { evalCase, stored, uses: ofCase } = await this.caseOf(workspace, request);
     const harness = await this.references.harness(workspace, request.harness, request.params);
     const site = await this.siteOf(workspace, request, evalCase);
     this.pass(evalCase, harness.spec, request, site);
+    const uses: Use[] = [...ofCase, { table: 'harnesses', version: harness }, { table: 'runtimes', version: site }];
     const run: NewRun = {
       id: newId('run'),
       workspaceId: workspace,
       idempotencyKey,
       case: stored,
       harnessPk: harness.pk,
+      confirmation: confirmationBy(subject, uses),
       site: { poolId: site.poolId, version: site.spec.version },
       class: request.class,
       demand: demandOf(declaredResources(evalCase, harness.spec)),
@@ -81,8 +96,11 @@ export class RunsService {
       metadata: request.metadata,
     };
     const created = await this.runs.create(run);
-    if (created.kind === 'created') this.start(run, evalCase, site);
-    return this.read(workspace, resolve(created));
+    const view = await this.read(workspace, resolve(created));
+    if (created.kind !== 'created') return { view, warnings: [] };
+    this.workflows.signalLimits(created.limits);
+    this.start(run, evalCase, site);
+    return { view, warnings: warningsOf(uses) };
   }
 
   async list(
@@ -153,7 +171,7 @@ export class RunsService {
     if (own) {
       const faults = caseFaults(own).map(({ path, message }) => ({ path: `case.${path}`, message }));
       if (faults.length > 0) throw invalid('the case', faults, 'BAD_SPEC');
-      return { evalCase: own, stored: { own } };
+      return { evalCase: own, stored: { own }, uses: [] };
     }
     const dataset = await this.references.dataset(workspace, ref ?? '');
     const found = await this.datasets.findCase(dataset.pk, caseId ?? '');
@@ -161,12 +179,13 @@ export class RunsService {
     return {
       evalCase: found.case,
       stored: { datasetPk: dataset.pk, ordinal: found.ordinal, id: found.case.id },
+      uses: [{ table: 'datasets', version: dataset }],
     };
   }
 
   private siteOf(workspace: string, request: RunRequest, { placement }: EvalCase): Promise<Site> {
-    const ref = request.runtime ?? placement?.target;
-    if (ref !== undefined) return this.references.site(workspace, ref);
+    if (request.runtime !== undefined) return this.references.site(workspace, request.runtime);
+    if (placement?.target !== undefined) return this.references.target(workspace, placement.target);
     const message = 'the case names no `placement.target`: give `runtime`';
     throw new PlatformError('RUNTIME_REQUIRED', message, { errors: [{ path: 'runtime', message }] });
   }

@@ -1,9 +1,8 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SpecId } from '../../contracts/ids.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import { Caller, type Principal } from '../common/caller.js';
-import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
@@ -20,29 +19,21 @@ export class RuntimesController {
   @Operation({
     summary: 'Registers a version of a runtime',
     description:
-      'Versions are immutable: the same content again answers 200, other content 409. What is stored also names the capabilities that follow from the spec.',
+      'Versions are immutable: the same content again answers 200, other content 409. What is stored also names the ' +
+      'capabilities that follow from the spec. A version of somebody who may not run it is unconfirmed, which ' +
+      '`X-Everdict-Warning` says.',
     answer: { status: 201, schema: RuntimeSpec, example: RUNTIME },
     bodyExample: RUNTIME,
     refuses: ['BAD_SPEC', 'CONFLICT'],
   })
   async register(
-    @Caller() { workspace }: Principal,
+    @Caller() principal: Principal,
     @Body({ schema: RuntimeSpec }) spec: RuntimeSpec,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RuntimeSpec> {
-    const { outcome, stored } = await this.runtimes.register(workspace, spec);
+    const { outcome, stored } = await this.runtimes.register(principal, spec);
     answerRegistration(reply, outcome, 'runtimes', spec);
     return stored;
-  }
-
-  @Get()
-  @Requires('read')
-  @Operation({
-    summary: 'Every registered version of every runtime',
-    answer: { status: 200, schema: pageOf(RuntimeSpec) },
-  })
-  list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<RuntimeSpec>> {
-    return this.runtimes.list(workspace, query);
   }
 
   @Get(':id/versions/:version')

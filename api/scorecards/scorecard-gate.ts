@@ -8,6 +8,7 @@ import type { Sites } from '../../store/scorecard-insert.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
 import { Operator } from '../common/operator.js';
 import { ReferencesService } from '../common/references.service.js';
+import type { Use } from '../common/uses.js';
 
 /** Runs of one scorecard. */
 const MOST_RUNS = 100_000;
@@ -18,6 +19,7 @@ interface Checked {
   dataset: RegisteredDataset;
   harness: RegisteredHarness;
   sites: Sites;
+  uses: Use[];
 }
 
 /** Everything that is checked before a scorecard is stored. Cases are read a page at a time. */
@@ -43,7 +45,12 @@ export class ScorecardGate {
     }
     gate.close();
     for (const site of every ? [every] : byTarget.values()) refuseUnbuiltBackend(site);
-    return { dataset, harness, sites: every ? sameSite(every) : siteByTarget(byTarget) };
+    const uses: Use[] = [
+      { table: 'datasets', version: dataset },
+      { table: 'harnesses', version: harness },
+      ...[...(every ? [every] : byTarget.values())].map((version): Use => ({ table: 'runtimes', version })),
+    ];
+    return { dataset, harness, sites: every ? sameSite(every) : siteByTarget(byTarget), uses };
   }
 
   /** What the filter selects, by target: at least one case, and not more than a scorecard may have. */
@@ -70,7 +77,7 @@ export class ScorecardGate {
     }
     const sites = new Map<string, Site>();
     for (const { target } of targets) {
-      if (target !== undefined) sites.set(target, await this.references.site(workspace, target));
+      if (target !== undefined) sites.set(target, await this.references.target(workspace, target));
     }
     return sites;
   }

@@ -35,15 +35,17 @@ export class ScorecardsController {
     refuses: ['NO_CASES', ...SUBMIT_REFUSALS],
   })
   async submit(
-    @Caller() { workspace }: Principal,
+    @Caller() principal: Principal,
     @Body({ schema: ScorecardRequest }) request: ScorecardRequest,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Submitted> {
-    const { id, status, counts } = await this.scorecards.submit(workspace, request, key);
+    const { view, warnings } = await this.scorecards.submit(principal, request, key);
+    const { id, status, counts } = view;
     const self = `/scorecards/${id}`;
     reply.header('location', self);
-    return { id, status, cases: counts.submitted, links: { self, cases: `${self}/cases`, cancel: `${self}/cancel` } };
+    const links = { self, cases: `${self}/cases`, cancel: `${self}/cancel` };
+    return { id, status, cases: counts.submitted, links, warnings };
   }
 
   @Get()

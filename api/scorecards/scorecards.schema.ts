@@ -17,5 +17,7 @@ export const Submitted = z.strictObject({
   /** Runs that were made: cases times trials. */
   cases: z.int(),
   links: z.strictObject({ self: z.string(), cases: z.string(), cancel: z.string() }),
+  /** Of what it uses: what is deprecated, and what was confirmed by naming it. */
+  warnings: z.array(z.string()),
 });
 export type Submitted = z.infer<typeof Submitted>;

@@ -13,16 +13,24 @@ import { newId } from '../../store/ids.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
+import type { Principal } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
+import { confirmationBy, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import type { EventPosition } from './event-position.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
 import type { StragglerQuery } from './scorecards.schema.js';
+
+/** A scorecard that was submitted, with what is worth knowing of what it uses. */
+export interface SubmittedScorecard {
+  view: ScorecardView;
+  warnings: string[];
+}
 
 @Injectable()
 export class ScorecardsService {
@@ -37,13 +45,17 @@ export class ScorecardsService {
   ) {}
 
   /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
-  async submit(workspace: string, request: ScorecardRequest, key: string | undefined): Promise<ScorecardView> {
+  async submit(
+    { workspace, subject }: Principal,
+    request: ScorecardRequest,
+    key: string | undefined,
+  ): Promise<SubmittedScorecard> {
     const idempotencyKey = this.idempotency.keyOf('POST /scorecards', key, request);
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
-    if (earlier !== undefined) return this.read(workspace, earlier);
+    if (earlier !== undefined) return { view: await this.read(workspace, earlier), warnings: [] };
 
     noteAudit({ after: contentHash(request) });
-    const { dataset, harness, sites } = await this.gate.check(workspace, request);
+    const { dataset, harness, sites, uses } = await this.gate.check(workspace, request);
     const id = newId('sc');
     const created = await this.scorecards.create({
       id,
@@ -51,6 +63,7 @@ export class ScorecardsService {
       idempotencyKey,
       datasetPk: dataset.pk,
       harnessPk: harness.pk,
+      confirmation: confirmationBy(subject, uses),
       sites,
       filter: request.cases,
       fallback: demandOf(declaredResources({}, harness.spec)),
@@ -64,6 +77,7 @@ export class ScorecardsService {
     });
     const view = await this.read(workspace, resolve(created));
     if (created.kind === 'created') {
+      this.workflows.signalLimits(created.limits);
       const { deadlineAt, counts } = view;
       const input = {
         ...{ workspaceId: workspace, scorecardId: id, total: counts.submitted },
@@ -71,7 +85,7 @@ export class ScorecardsService {
       };
       this.workflows.startScorecard(input, () => this.scorecards.markStarted(id));
     }
-    return view;
+    return { view, warnings: created.kind === 'created' ? warningsOf(uses) : [] };
   }
 
   async list(workspace: string, { cursor, limit }: ListQuery): Promise<Page<ScorecardView>> {

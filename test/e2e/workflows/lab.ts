@@ -9,7 +9,7 @@ import { newId } from '../../../store/ids.js';
 import type { NewScorecard } from '../../../store/scorecard-insert.js';
 import { admissionWorkflowId, scorecardStart, TASK_QUEUES } from '../../../workflows/messages.js';
 import type { SweepResult } from '../../../workflows/sweep.workflow.js';
-import { aCase, aDataset, aHarness, aRuntime } from '../../builders.js';
+import { aCase, aDataset, aHarness, aRuntime, MEMBER } from '../../builders.js';
 import { aWorld, POOL, type World } from '../../integration/store/world.js';
 import { TestPlatform } from '../../temporal.js';
 
@@ -31,7 +31,7 @@ export class Lab {
   static async open(settings: Record<string, string> = {}): Promise<Lab> {
     const platform = await TestPlatform.open(settings);
     const world = await aWorld(platform.db.dataSource);
-    await world.harnesses.insert('default', aHarness({ id: 'shell', command: 'sh "$EVERDICT_TASK_FILE"' }));
+    await world.harnesses.insert('default', aHarness({ id: 'shell', command: 'sh "$EVERDICT_TASK_FILE"' }), MEMBER);
     const harness = await world.harnesses.find('default', 'shell');
     if (!harness) throw new Error('the harness was not stored');
     return new Lab(platform, world, harness.pk, mkdtempSync(path.join(tmpdir(), 'everdict-lab-')));
@@ -93,7 +93,7 @@ export class Lab {
   /** Changes the number of slots, as a new version of the runtime does. */
   async setSlots(slots: number, version: string): Promise<number> {
     const spec = aRuntime({ version, maxConcurrent: slots });
-    return (await this.world.runtimes.insert('default', spec, { slots })).envelopeVersion ?? 0;
+    return (await this.world.runtimes.insert('default', spec, { slots }, MEMBER)).limits?.envelopeVersion ?? 0;
   }
 
   /** A task that notes its start and its end in `file`, and runs for `seconds`. */

@@ -1,5 +1,5 @@
 import { RuntimeStore } from '../../../store/runtime.store.js';
-import { aRuntime } from '../../builders.js';
+import { aRuntime, MEMBER } from '../../builders.js';
 import { type Api, registerWorld, startApi } from './server.js';
 
 let api: Api;
@@ -16,7 +16,7 @@ test('a local runtime that is registered already is refused where the operator n
   try {
     await closed.send('POST', '/datasets', { id: 'tasks', version: '1', cases: [{ id: 'a', task: 'x' }] });
     await closed.send('POST', '/harnesses', { kind: 'command', id: 'echo', version: '1', command: 'x' });
-    await new RuntimeStore(closed.database.dataSource).insert('default', aRuntime(), { slots: 1 });
+    await new RuntimeStore(closed.database.dataSource).insert('default', aRuntime(), { slots: 1 }, MEMBER);
     const { status, body } = await closed.send('POST', '/scorecards', wanted);
     expect([status, body.code]).toEqual([400, 'BAD_SPEC']);
     expect(body.detail).toContain('EVERDICT_ALLOW_LOCAL_RUNTIMES=1');

@@ -33,6 +33,7 @@ describe('a run', () => {
       id: expect.stringMatching(/^run_/),
       state: 'queued',
       links: { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` },
+      warnings: [],
     });
     expect(api.calls.at(-1)).toEqual({
       verb: 'start',

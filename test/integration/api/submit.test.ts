@@ -103,6 +103,7 @@ describe('a submit', () => {
       status: 'queued',
       cases: 12,
       links: { self, cases: `${self}/cases`, cancel: `${self}/cancel` },
+      warnings: [],
     });
     expect(api.calls.at(-1)).toEqual({
       verb: 'start',

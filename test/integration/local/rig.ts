@@ -17,7 +17,7 @@ import { newId } from '../../../store/ids.js';
 import { LocalHostStore } from '../../../store/local-host.store.js';
 import type { LogStore } from '../../../store/log.store.js';
 import type { RunStore } from '../../../store/run.store.js';
-import { aCase, aHarness, aProcess } from '../../builders.js';
+import { aCase, aHarness, aProcess, MEMBER } from '../../builders.js';
 import { LocalSite, SETTINGS } from '../../local-jobs.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, nextSeq, POOL, type World } from '../store/world.js';
@@ -76,7 +76,7 @@ export class Rig {
     this.registered += 1;
     const parts = { id: `harness-${this.registered}`, ...rest.harness };
     const harness = entrypoint ? aProcess({ entrypoint, ...parts }) : aHarness({ command, setup, ...parts });
-    await this.world.harnesses.insert('default', harness);
+    await this.world.harnesses.insert('default', harness, MEMBER);
     const id = newId('run');
     await this.world.runs.create({
       id,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDataSource } from '../../../store/data-source.js';
 import { DatasetStore } from '../../../store/dataset.store.js';
-import { aCase, aDataset } from '../../builders.js';
+import { aCase, aDataset, MEMBER } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 
 let db: TestDatabase;
@@ -14,7 +14,7 @@ afterAll(() => db.drop());
 
 async function register(parts: Record<string, unknown>): Promise<number> {
   const dataset = aDataset(parts);
-  expect(await datasets.insert('default', dataset)).toBe('inserted');
+  expect(await datasets.insert('default', dataset, MEMBER)).toMatchObject({ kind: 'inserted' });
   return (await datasets.find('default', `${dataset.id}@${dataset.version}`))?.pk ?? -1;
 }
 
@@ -34,7 +34,9 @@ describe('a dataset', () => {
     }
     try {
       const head = { id: 'slow', version: '1.0.0', tags: [] };
-      expect(await new DatasetStore(impatient).insertPages('default', head, slowly())).toBe('inserted');
+      expect(await new DatasetStore(impatient).insertPages('default', head, slowly(), MEMBER)).toMatchObject({
+        kind: 'inserted',
+      });
     } finally {
       await impatient.destroy();
     }
@@ -92,7 +94,7 @@ describe('a dataset', () => {
 
   test('of 5,000 cases is stored whole', async () => {
     const dataset = aDataset({ id: 'large', size: 5_000 });
-    await datasets.insert('default', dataset);
+    await datasets.insert('default', dataset, MEMBER);
 
     expect((await datasets.find('default', 'large'))?.caseCount).toBe(5_000);
   });

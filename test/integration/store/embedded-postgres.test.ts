@@ -139,7 +139,7 @@ describe('embedded Postgres', () => {
     await restart();
 
     await migrate(db);
-    expect(await db.query('SELECT id FROM workspaces')).toEqual([{ id: 'default' }]);
+    expect(await db.query('SELECT id FROM workspaces')).toEqual([{ id: 'default' }, { id: '_shared' }]);
     await db.destroy();
   });
 });

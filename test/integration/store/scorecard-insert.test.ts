@@ -1,4 +1,4 @@
-import { aCase, aDataset } from '../../builders.js';
+import { aCase, aDataset, MEMBER } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, POOL, type World } from './world.js';
 
@@ -50,7 +50,7 @@ describe('creating a scorecard', () => {
   });
 
   test('sends each case to the site of its own target where the scorecard names none', async () => {
-    await world.runtimes.insert('default', { ...(await here()), id: 'there', version: '2.0.0' }, { slots: 3 });
+    await world.runtimes.insert('default', { ...(await here()), id: 'there', version: '2.0.0' }, { slots: 3 }, MEMBER);
     const cases = ['here', 'there', 'here'].map((target, i) => aCase({ id: `${i}`, placement: { target } }));
     const pk = await world.register(aDataset({ id: 'targets', cases }));
     const byTarget = {

@@ -11,7 +11,7 @@ import { RunStore } from '../../../store/run.store.js';
 import { RuntimeStore } from '../../../store/runtime.store.js';
 import { ScorecardStore } from '../../../store/scorecard.store.js';
 import type { NewScorecard } from '../../../store/scorecard-insert.js';
-import { aDataset, aHarness, aRuntime } from '../../builders.js';
+import { aDataset, aHarness, aRuntime, MEMBER } from '../../builders.js';
 
 export const POOL = 'rt:default:here';
 
@@ -37,13 +37,13 @@ export async function aWorld(dataSource: DataSource) {
     runtimes: new RuntimeStore(dataSource),
     scorecards: new ScorecardStore(dataSource),
   };
-  await stores.harnesses.insert('default', aHarness());
-  await stores.runtimes.insert('default', aRuntime(), { slots: 4 });
+  await stores.harnesses.insert('default', aHarness(), MEMBER);
+  await stores.runtimes.insert('default', aRuntime(), { slots: 4 }, MEMBER);
   const harness = await stores.harnesses.find('default', 'echo');
   if (!harness) throw new Error('the harness was not stored');
 
   const register = async (dataset: Dataset): Promise<number> => {
-    await stores.datasets.insert('default', dataset);
+    await stores.datasets.insert('default', dataset, MEMBER);
     const found = await stores.datasets.find('default', `${dataset.id}@${dataset.version}`);
     if (!found) throw new Error('the dataset was not stored');
     return found.pk;
