@@ -36,6 +36,11 @@ export class RegisterByOwner0000000000015 implements MigrationInterface {
         memory_mb = (r.content ->> 'memoryBudgetMb')::int, cpu_millicores = (r.content ->> 'cpuBudgetMillicores')::int
       FROM pools p WHERE p.workspace_id = r.workspace_id AND p.runtime_id = r.id;
       ALTER TABLE runtimes ALTER COLUMN slots SET NOT NULL;
+
+      -- Since when the limits are what they are.
+      ALTER TABLE pools ADD COLUMN limits_at timestamptz NOT NULL DEFAULT now();
+      UPDATE pools p SET limits_at = coalesce(
+        (SELECT max(created_at) FROM runtimes r WHERE r.workspace_id = p.workspace_id AND r.id = p.runtime_id), now());
     `);
   }
 

@@ -7,7 +7,7 @@ import { rows } from './sql.js';
 const CHECKS = {
   /**
    * More in use than the limits allow. A lowered limit is no violation while what was granted before is still there:
-   * one is an attempt that was opened well after the limits in force were registered.
+   * one is an attempt that was opened well after the limits came into force.
    */
   envelope_exceeded: `
     SELECT p.id FROM pools p JOIN (
@@ -16,9 +16,7 @@ const CHECKS = {
       FROM attempts WHERE closed_at IS NULL GROUP BY pool_id
     ) a ON a.pool_id = p.id
     WHERE (a.slots > p.slots OR a.memory_mb > p.memory_mb OR a.cpu_millicores > p.cpu_millicores)
-      AND a.last_opened_at > (
-        SELECT max(created_at) + interval '60 seconds' FROM runtimes
-        WHERE workspace_id = p.workspace_id AND id = p.runtime_id)
+      AND a.last_opened_at > p.limits_at + interval '60 seconds'
     ORDER BY p.id`,
   /** Removal is given up after 10 minutes, and the attempt then says that it is pending. */
   settled_run_with_live_attempt: `

@@ -56,7 +56,7 @@ test.each<[string, (id: string) => Promise<unknown>, number]>([
     'envelope_exceeded',
     async (id) => {
       await attemptOf(`${id}.0`, ', memory_mb', ', 2000');
-      await sql(`UPDATE runtimes SET created_at = now() - interval '1 hour'`);
+      await sql(`UPDATE pools SET limits_at = now() - interval '1 hour'`);
     },
     1,
   ],
@@ -85,7 +85,7 @@ test.each<[string, (id: string) => Promise<unknown>, number]>([
 test('a lowered limit is no violation while what was granted before it is still there', async () => {
   const id = await submit();
   await attemptOf(`${id}.0`, ', memory_mb', ', 2000');
-  await sql(`UPDATE runtimes SET created_at = now() - interval '1 minute'`);
+  await sql(`UPDATE pools SET limits_at = now() - interval '1 minute'`);
   expect(sample(await scrape(), 'everdict_invariant_violations', { invariant: 'envelope_exceeded' })).toBe(0);
 });
 
