@@ -16,7 +16,11 @@ import { HttpMetrics } from './metrics/http-metrics.js';
 /** The HTTP application, not listening yet. */
 export async function createApp(parts: CommonParts): Promise<NestFastifyApplication> {
   const registry = createRegistry();
-  const adapter = createAdapter(parts.log, new HttpMetrics(registry));
+  const adapter = createAdapter({
+    log: parts.log,
+    metrics: new HttpMetrics(registry),
+    requestsPerSec: parts.env.EVERDICT_REQUESTS_PER_SEC,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(appModule({ ...parts, registry }), adapter, {
     logger: new FrameworkLog(parts.log),
     bodyParser: false,

@@ -36,6 +36,7 @@ const NEXT_STEPS: Record<string, string> = {
   NOT_FOUND:
     'see what there is with `npx everdict runtime list`, `dataset list`, `harness list`, `scorecard list` or `run list`',
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
+  TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
   FORBIDDEN: 'the platform answers only on its own host until access control is set up: use its loopback address',
 };

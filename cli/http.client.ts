@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseEvents, type ServerEvent } from './event-parser.js';
 import { EXIT } from './exit-codes.js';
@@ -15,6 +16,10 @@ export interface StreamedBody {
   length: number;
   chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
+
+/** A platform that asks for patience gets it so many times, and no longer than this at a time. */
+const MOST_WAITS = 5;
+const LONGEST_WAIT_SEC = 30;
 
 const EVENT_STREAM = 'text/event-stream';
 /** The platform says something at least every 15 s. */
@@ -46,6 +51,7 @@ export class HttpClient {
   constructor(
     url: string,
     private readonly limitMs = CALL_TIMEOUT_MS,
+    private readonly sleep: (ms: number) => Promise<unknown> = delay,
   ) {
     this.url = url.replace(/\/+$/, '');
   }
@@ -107,7 +113,19 @@ export class HttpClient {
     throw this.foreign(response, z.prettifyError(parsed.error));
   }
 
-  private async fetch(
+  /** Comes back when the platform says so, where it was asked too often. A streamed body is gone once it was refused. */
+  private async fetch(method: string, path: string, call: Call, signal?: AbortSignal): Promise<Response> {
+    for (let waits = 0; ; waits += 1) {
+      const response = await this.fetchOnce(method, path, call, signal);
+      const waitSec = retryAfterOf(response);
+      if (waitSec === undefined || waits === MOST_WAITS || (call.body && 'chunks' in call.body)) return response;
+      await response.body?.cancel();
+      await this.sleep(waitSec * 1_000);
+      signal?.throwIfAborted();
+    }
+  }
+
+  private async fetchOnce(
     method: string,
     path: string,
     { query = {}, body, headers = {} }: Call,
@@ -144,6 +162,12 @@ export class HttpClient {
   private foreign(response: Response, what: string, cause?: unknown): CliError {
     return unreachable(this.url, `it answered ${response.status} with something else: ${what}`, cause);
   }
+}
+
+/** Of a refusal that asks for a short wait. */
+function retryAfterOf({ status, headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return status === 429 && seconds >= 0 && seconds <= LONGEST_WAIT_SEC ? seconds : undefined;
 }
 
 function bodyOf(

@@ -19,12 +19,14 @@ export const ERROR_CODES = {
   NAME_TAKEN: { status: 409, isRetryable: false },
   BODY_TOO_LARGE: { status: 413, isRetryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, isRetryable: false },
+  TOO_MANY_REQUESTS: { status: 429, isRetryable: true },
   INTERNAL: { status: 500, isRetryable: true },
   BACKEND_NOT_BUILT: { status: 501, isRetryable: false },
   HARNESS_NOT_BUILT: { status: 501, isRetryable: false },
   SECRETS_DISABLED: { status: 501, isRetryable: false },
   NOT_READY: { status: 503, isRetryable: true },
   CLUSTER_UNREACHABLE: { status: 503, isRetryable: true },
+  STORE_TIMEOUT: { status: 503, isRetryable: true },
   STORE_UNAVAILABLE: { status: 503, isRetryable: true },
   WRONG_HOST: { status: 503, isRetryable: true },
 } as const satisfies Record<string, { status: number; isRetryable: boolean }>;
@@ -40,6 +42,8 @@ export interface FieldError {
 export interface ErrorDetails {
   /** Faults of the input, one an entry, for answers that refuse it. */
   errors?: readonly FieldError[];
+  /** When the same call may help. */
+  retryAfterSec?: number;
   [key: string]: unknown;
 }
 

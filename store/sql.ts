@@ -10,6 +10,8 @@ const DEADLOCK = '40P01';
 export const UNIQUE_VIOLATION = '23505';
 
 const TRANSACTION_TRIES = 20;
+/** What ends a statement that takes longer than it may. */
+const QUERY_CANCELED = '57014';
 const UNAVAILABLE = /^(08...|57P0[1-5]|25P03|53300|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** The last: of a connection that was lost between two statements of a transaction. */
 const LOST_CONNECTION =
@@ -31,6 +33,10 @@ export function violated(error: unknown): string | undefined {
 function translated(error: unknown): unknown {
   const code = sqlCode(error) ?? '';
   const message = error instanceof Error ? error.message : String(error);
+  if (code === QUERY_CANCELED) {
+    const why = 'the database did not answer in the time that a statement may take (EVERDICT_STATEMENT_SEC)';
+    return new PlatformError('STORE_TIMEOUT', why, {}, { cause: error });
+  }
   if (!UNAVAILABLE.test(code) && !LOST_CONNECTION.test(message)) return error;
   return new PlatformError('STORE_UNAVAILABLE', 'the database does not answer', {}, { cause: error });
 }

@@ -15,7 +15,7 @@ const DEPLOYMENT = '_shared';
 /** Refusals of one subject, or of one address where there is none, that are recorded. */
 const REFUSALS = { perSec: 1, burst: 300 };
 /** Refused because the caller asks too much, or the database is away: only the log has them. */
-const UNRECORDED: readonly string[] = ['RATE_LIMITED', 'STORE_UNAVAILABLE'];
+const UNRECORDED: readonly string[] = ['TOO_MANY_REQUESTS', 'STORE_UNAVAILABLE'];
 
 interface Answer {
   status: number;

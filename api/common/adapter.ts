@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { JsonLog } from '../../config/log.js';
 import { isLoopbackHost, isOwnOrigin } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
@@ -9,21 +10,35 @@ import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { addBodyParsers, BODY_LIMIT } from './body-parsers.js';
 import { sendProblem } from './problem.filter.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
+import { limitRequests } from './request-rate.js';
+import { SAFE_HEADERS, setSafeHeaders } from './safe-headers.js';
+import { limitBodies, serverTimes, TIME_LIMITS, type TimeLimits } from './time-limits.js';
+
+interface AdapterParts {
+  log: JsonLog;
+  metrics: HttpMetrics;
+  /** Of one workspace; see `limitRequests`. */
+  requestsPerSec?: number;
+  times?: TimeLimits;
+}
 
 /** The HTTP server with all that holds for every request, also for those that reach no route. */
-export function createAdapter(log: JsonLog, metrics: HttpMetrics): FastifyAdapter {
-  const options: FastifyServerOptions = {
+export function createAdapter({ log, metrics, requestsPerSec, times = TIME_LIMITS }: AdapterParts): FastifyAdapter {
+  const options: FastifyHttpOptions<Server> = {
     bodyLimit: BODY_LIMIT,
     requestIdHeader: false,
     genReqId: ({ headers }) => ownRequestId(headers['x-request-id']),
     routerOptions: { maxParamLength: 1_024 },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, log),
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, log),
+    http: serverTimes(times),
   };
   const adapter = new FastifyAdapter(options);
   const server = adapter.getInstance<FastifyInstance>();
   addBodyParsers(server);
   addHooks(server, log, metrics);
+  limitRequests(server, requestsPerSec);
+  limitBodies(server, times);
   endConnectionsOnClose(server);
   return adapter;
 }
@@ -35,8 +50,7 @@ function ownRequestId(header: string | string[] | undefined): string {
 
 function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics): void {
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+    setSafeHeaders(request, reply);
     const { host, origin } = request.headers;
     if (!isLoopbackHost(host)) {
       const message = 'only requests to a loopback host name are answered: use http://localhost or http://127.0.0.1';
@@ -81,16 +95,34 @@ function endConnectionsOnClose(server: FastifyInstance): void {
   });
 }
 
-/** Answers what is not HTTP at all. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+interface ClientError extends Error {
+  code?: string;
+}
+
+/** Answers what is not HTTP at all, or never becomes it. */
+function refuseConnection(error: ClientError, socket: Socket, log: JsonLog): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const cause = Object.assign(new Error('the request is not valid HTTP'), { statusCode: status });
-  const problem = toProblem(cause, randomUUID());
+  const [status, why] = whyNotHttp(error);
+  const requestId = randomUUID();
+  const problem = toProblem(Object.assign(new Error(why), { statusCode: status }), requestId);
+  log.info('request', { requestId, status, source: socket.remoteAddress, detail: why });
   const body = JSON.stringify(problem);
-  const head = `HTTP/1.1 ${status} ${problem.title}\r\nContent-Type: ${PROBLEM_TYPE}\r\nConnection: close`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  const headers = {
+    ...SAFE_HEADERS,
+    'content-type': PROBLEM_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': requestId,
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function whyNotHttp({ code }: ClientError): [status: number, why: string] {
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, `the URL and the headers have more than ${maxHeaderSize} bytes`];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the head of the request did not come in time'];
+  return [400, 'the request is not valid HTTP'];
 }

@@ -12,6 +12,10 @@ export class JsonLines {
 
 export const JSON_LINES_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json-lines', 'text/plain'];
 
+/** By its `Content-Type`. */
+export const isJsonLines = (type: string): boolean =>
+  JSON_LINES_TYPES.includes(type.split(';')[0]?.trim().toLowerCase() ?? '');
+
 /** Bodies are JSON, or lines of it. Parsing keeps every key, `__proto__` too, so that validation can name it. */
 export function addBodyParsers(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();

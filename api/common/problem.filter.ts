@@ -13,6 +13,7 @@ import { PlatformError } from '../../contracts/errors.js';
 import { BODY_LIMIT } from './body-parsers.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 import { noteRefusal } from './refusals.js';
+import { setSafeHeaders } from './safe-headers.js';
 
 /** Turns every error into a problem document. The only place that maps errors to HTTP. */
 @Catch()
@@ -34,8 +35,10 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     log.error('request failed', { requestId: request.id, code: problem.code, error });
   }
   if (reply.sent) return;
-  reply.header('x-request-id', request.id);
+  setSafeHeaders(request, reply);
   reply.status(problem.status).type(PROBLEM_TYPE);
+  const retryAfterSec = error instanceof PlatformError ? error.details.retryAfterSec : undefined;
+  if (retryAfterSec !== undefined) reply.header('retry-after', retryAfterSec);
   // What is still to come of that request is no other one.
   if (problem.status === HttpStatus.REQUEST_TIMEOUT) reply.header('connection', 'close');
   const send = () => void reply.send(JSON.stringify(problem));

@@ -16,7 +16,14 @@ interface RouteArgument {
 }
 
 /** Codes that any route may refuse with. */
-const COMMON_REFUSALS: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'INTERNAL'];
+const COMMON_REFUSALS: readonly ErrorCode[] = [
+  'BAD_REQUEST',
+  'FORBIDDEN',
+  'TOO_MANY_REQUESTS',
+  'INTERNAL',
+  'STORE_TIMEOUT',
+  'STORE_UNAVAILABLE',
+];
 
 /** The OpenAPI 3.1 description of what the controllers declare. */
 export function openApiDocument(controllers: readonly Type<unknown>[], version: string): Json {
@@ -156,7 +163,9 @@ function success({ answer }: OperationInfo, book: SchemaBook): Json {
 
 /** Refusals by status; each names its codes. */
 function refusals({ refuses = [] }: OperationInfo, hasBody: boolean): Json {
-  const bodyCodes: readonly ErrorCode[] = hasBody ? ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : [];
+  const bodyCodes: readonly ErrorCode[] = hasBody
+    ? ['UPLOAD_INCOMPLETE', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+    : [];
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set([...COMMON_REFUSALS, ...bodyCodes, ...refuses])) {
     const { status } = ERROR_CODES[code];

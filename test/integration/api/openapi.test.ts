@@ -127,7 +127,9 @@ describe('/openapi.json', () => {
 
   test('gives every refusal the shape of a problem and names its codes', () => {
     const { responses } = document.paths['/scorecards'].post;
-    expect(Object.keys(responses).sort()).toEqual(['202', '400', '403', '404', '409', '413', '415', '500', '501']);
+    expect(Object.keys(responses).sort()).toEqual([
+      ...['202', '400', '403', '404', '408', '409', '413', '415', '429', '500', '501', '503'],
+    ]);
     expect(responses['400'].description).toContain('`DEMAND_EXCEEDS_ENVELOPE`');
     expect(responses['404'].content['application/problem+json'].schema).toEqual({
       $ref: '#/components/schemas/Problem',
