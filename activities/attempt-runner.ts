@@ -4,9 +4,11 @@ import type { BackendResolver } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import type { JobSettings } from '../policy/job-parts.js';
 import { lifeLimit } from '../policy/life-limit.js';
+import { maskedRecord } from '../policy/masked-record.js';
 import { allocationName } from '../policy/naming.js';
 import { USAGE_LIMIT } from '../policy/payload.js';
 import { cutRecord } from '../policy/record.js';
+import type { SecretMask } from '../policy/redact.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
@@ -16,11 +18,13 @@ import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
+import { type JobSecrets, maskOf } from './job-secrets.js';
 import { keptBytes, LogKeeper } from './log-keeper.js';
 
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'forRuntime'>;
   jobs: Pick<JobLoader, 'load'>;
+  secrets: Pick<JobSecrets, 'of' | 'knownOf'>;
   settings: JobSettings;
   attempts: Pick<AttemptStore, 'open' | 'isLive' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
   logs: Pick<LogStore, 'append' | 'kept'>;
@@ -65,7 +69,7 @@ export class AttemptRunner {
    * Nothing is returned if `signal` aborts before the end; the job is left alone.
    */
   async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
-    const { attempts, host, jobs, backends } = this.deps;
+    const { attempts, host, jobs, secrets, backends } = this.deps;
     const begun = performance.now();
     const opened = await this.open(input);
     if (opened.kind === 'refused') return opened;
@@ -76,7 +80,13 @@ export class AttemptRunner {
     if (opened.kind === 'adopted' && opened.isCancelRequested) return this.abandon(input);
 
     const run = await jobs.load(input.runId);
-    const job = buildJob(run, input, this.deps.settings);
+    const given = await secrets.of(run).catch((error: unknown) => {
+      if (attempt.submittedAt === undefined) throw error;
+    });
+    // Its job is there and was given them before, whatever became of them since.
+    if (!given) return this.resume(input, signal, progress);
+    const mask = maskOf(given);
+    const job = buildJob(run, input, this.deps.settings, given);
     const backend = backends.forRuntime(run.runtime);
     const allocation = refOf(attempt);
     const isPrompt = (): boolean => opened.kind === 'opened' && performance.now() - begun < PROMPT_MS;
@@ -91,14 +101,14 @@ export class AttemptRunner {
     if (submitted === 'taken') {
       return this.ended(input, failed('NAME_TAKEN', `the cluster has a ${allocation.name} that is not ours`));
     }
-    const provenance = { everdict: this.deps.version, ...(await backend.provenance(allocation)) };
+    const provenance = mask.json({ everdict: this.deps.version, ...(await backend.provenance(allocation)) });
     if (!(await attempts.confirmSubmitted(input.runId, input.attempt, provenance))) {
       // Closed while it was being created: whoever closed it has looked already, and will not look again.
       await backend.stop(allocation);
       return { kind: 'refused', refusal: { reason: 'stale-grant' } };
     }
     const from = opened.kind === 'opened' ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
-    return this.follow(attempt, run, { from, signal }, progress);
+    return this.follow(attempt, run, { from, signal, mask }, progress);
   }
 
   /** Goes on following an attempt that exists. */
@@ -113,7 +123,8 @@ export class AttemptRunner {
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const from = await this.deps.logs.kept(runId, number);
-    return this.follow(attempt, run, { from, signal }, progress);
+    const mask = maskOf(await this.deps.secrets.knownOf(run));
+    return this.follow(attempt, run, { from, signal, mask }, progress);
   }
 
   /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */
@@ -158,13 +169,13 @@ export class AttemptRunner {
   private async follow(
     attempt: Attempt,
     { runtime, case: evalCase, harness }: RunJob,
-    watch: Pick<Watch, 'from' | 'signal'>,
+    { mask, ...watch }: Pick<Watch, 'from' | 'signal'> & { mask: SecretMask },
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
     const { logs, attempts, backends, ended, logBytes, settings } = this.deps;
     const limit = lifeLimit(evalCase, harness, settings.timers);
-    const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes });
+    const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes, mask });
     const backend = backends.forRuntime(runtime);
     try {
       const watched = { ...watch, keep: keptBytes(logBytes), limitMs: limit.ms };
@@ -180,9 +191,10 @@ export class AttemptRunner {
           // Recorded before anything is stopped, so that a crash in between finds a time-out, and no lost job.
           return await this.ended(attempt, failed('TIMEOUT', limit.reason(event.afterMs)));
         }
-        if (event.kind !== 'record') return await this.ended(attempt, event);
+        if (event.kind !== 'record') return await this.ended(attempt, mask.json(event));
         const end: AttemptEnd = { kind: 'record' };
-        const record = cutRecord(event.record, { answerLimit: settings.answerLimit, usageLimit: USAGE_LIMIT });
+        const limits = { answerLimit: settings.answerLimit, usageLimit: USAGE_LIMIT };
+        const record = maskedRecord(cutRecord(event.record, limits), mask);
         await attempts.recordEnd(runId, number, end, record);
         ended.keep({ ...attempt, end, record });
         return end;

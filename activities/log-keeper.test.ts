@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { SecretMask } from '../policy/redact.js';
 import type { LogChunk } from '../store/log.store.js';
 import { LogKeeper } from './log-keeper.js';
 
-const RUN = { runId: 'run_1', attempt: 1 };
+const RUN = { runId: 'run_1', attempt: 1, mask: new SecretMask([]) };
 
 /** Keeps what was appended, in order. */
 class Shelf {

@@ -1,4 +1,5 @@
 import type { KeptBytes, LogStream } from '../backends/backend.js';
+import { MaskedStream, type SecretMask } from '../policy/redact.js';
 import type { LogChunk, LogStore } from '../store/log.store.js';
 import { TailRing } from './tail-ring.js';
 
@@ -22,26 +23,31 @@ interface Target {
   attempt: number;
   /** What is kept of each stream. */
   limitBytes: number;
+  /** Hides the secrets of the job. */
+  mask: SecretMask;
 }
 
 /**
  * Stores what a job prints: its beginning while it runs, its last part at the end. What lies between is cut, which
- * shows as a gap between offsets. Takes memory for one chunk and the last part, however much is printed.
+ * shows as a gap between offsets. Takes memory for one chunk and the last part, however much is printed. What may be the
+ * beginning of a secret waits for what follows.
  */
 export class LogKeeper {
   private readonly streams: Record<LogStream, StreamKeeper>;
+  private readonly masked: Record<LogStream, MaskedStream>;
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> = Promise.resolve();
 
   constructor(private readonly target: Target) {
     const keep = keptBytes(target.limitBytes);
     this.streams = { stdout: new StreamKeeper('stdout', keep), stderr: new StreamKeeper('stderr', keep) };
+    this.masked = { stdout: new MaskedStream(target.mask), stderr: new MaskedStream(target.mask) };
   }
 
   /** Copies the bytes. Waits for the store when a chunk is full, which slows the reader down to its pace. */
   async take(stream: LogStream, at: number, bytes: Uint8Array): Promise<void> {
     const keeper = this.streams[stream];
-    keeper.take(at, bytes);
+    for (const piece of this.masked[stream].push(at, bytes)) keeper.take(piece.at, piece.bytes);
     if (keeper.pendingBytes >= CHUNK_BYTES) await this.flush();
     else if (keeper.pendingBytes > 0) this.timer ??= setTimeout(() => this.flushLater(), COLLECT_MS);
   }
@@ -55,6 +61,9 @@ export class LogKeeper {
 
   /** Stores everything; nothing may follow. */
   async end(): Promise<void> {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      for (const piece of this.masked[stream].end()) this.streams[stream].take(piece.at, piece.bytes);
+    }
     await this.flush();
     await this.write((keeper) => keeper.drainTail());
   }

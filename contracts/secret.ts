@@ -25,6 +25,12 @@ const SecretValue = z
   )
   .refine((value) => !value.includes('\0'), 'has a NUL character, which no variable or header can carry');
 
+/** What is sent as a user and a password. */
+const OneLine = SecretValue.refine(
+  (value) => !/[\r\n]/.test(value),
+  'has a line break: it is `user:password` or a token',
+);
+
 const bindings = (what: string) =>
   z.array(z.string().min(1).max(2_000)).min(1, `is empty: name the ${what} that the value may be sent to`).max(50);
 
@@ -33,8 +39,8 @@ export const SecretInput = z.discriminatedUnion(
   'use',
   [
     z.strictObject({ use: z.literal('cluster'), value: SecretValue, origins: bindings('origins') }),
-    z.strictObject({ use: z.literal('registry'), value: SecretValue, hosts: bindings('hosts') }),
-    z.strictObject({ use: z.literal('git'), value: SecretValue, hosts: bindings('hosts') }),
+    z.strictObject({ use: z.literal('registry'), value: OneLine, hosts: bindings('hosts') }),
+    z.strictObject({ use: z.literal('git'), value: OneLine, hosts: bindings('hosts') }),
     z.strictObject({ use: z.literal('env'), value: SecretValue }),
   ],
   { error: `is not one of ${SecretUse.options.join(', ')}` },

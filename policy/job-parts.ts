@@ -1,6 +1,7 @@
 import type { CaseEnv, EvalCase, FileContent } from '../contracts/case.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { HarnessSpec, Params } from '../contracts/harness.js';
+import type { GitCredential } from './git-credential.js';
 import type { PayloadTimers } from './payload.js';
 
 /** What every job of a deployment is given alike. */
@@ -12,12 +13,23 @@ export interface JobSettings {
   payloadLimit: number;
 }
 
+/** Values of secrets that one attempt is given. */
+export interface GivenSecrets {
+  /** By the name of the secret. */
+  env: ReadonlyMap<string, string>;
+  /** For the host of the case's repository. */
+  git?: GitCredential;
+}
+
+const NO_SECRETS: GivenSecrets = { env: new Map() };
+
 export interface JobParts<Harness extends HarnessSpec = HarnessSpec> {
   runId: string;
   case: EvalCase;
   harness: Harness;
   /** The scorecard's word before the harness's. */
   params: Params;
+  secrets?: GivenSecrets;
 }
 
 /** Context goes before the task, as a reader would be given both. */
@@ -38,13 +50,23 @@ export function startOf(env: CaseEnv): Start {
   return { git: { url: source.git, ref: source.ref }, setup };
 }
 
-export function plainEnv({ id, env }: HarnessSpec): Record<string, string> {
-  const plain = Object.entries(env).map(([name, value]) => {
+/** The variables of a harness, with the values of the secrets it names, and of no other. */
+export function envOf({ id, env }: HarnessSpec, { env: values }: GivenSecrets = NO_SECRETS): Record<string, string> {
+  const variables = Object.entries(env).map(([name, value]) => {
     if (typeof value === 'string') return [name, value];
-    throw new PlatformError(
-      'SECRET_MISSING',
-      `harness ${id} names the secret ${value.secretRef} for ${name}, and there are no secrets yet`,
-    );
+    const given = values.get(value.secretRef);
+    if (given !== undefined) return [name, given];
+    throw new PlatformError('SECRET_MISSING', `harness ${id} was not given the secret ${value.secretRef} for ${name}`);
   });
-  return Object.fromEntries(plain);
+  return Object.fromEntries(variables);
 }
+
+/** Names of the secrets that a harness names. */
+export const secretNames = ({ env }: HarnessSpec): string[] => [
+  ...new Set(Object.values(env).flatMap((value) => (typeof value === 'string' ? [] : [value.secretRef]))),
+];
+
+/** Stand-ins, for whoever looks at a job and is not to know its secrets. */
+export const unknownSecrets = (harness: HarnessSpec): GivenSecrets => ({
+  env: new Map(secretNames(harness).map((name) => [name, ''])),
+});

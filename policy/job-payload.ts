@@ -1,6 +1,6 @@
 import { PlatformError } from '../contracts/errors.js';
 import type { HarnessSpec } from '../contracts/harness.js';
-import { type JobParts, type JobSettings, plainEnv, startOf, taskOf } from './job-parts.js';
+import { envOf, type JobParts, type JobSettings, startOf, taskOf } from './job-parts.js';
 import { buildPayload, payloadBytes } from './payload.js';
 import { processPayload } from './process-job.js';
 
@@ -30,7 +30,7 @@ function payloadOf({ harness, ...parts }: JobParts, settings: JobSettings): Map<
 }
 
 function commandPayload(
-  { runId, case: evalCase, harness, params }: JobParts<Extract<HarnessSpec, { kind: 'command' }>>,
+  { runId, case: evalCase, harness, params, secrets }: JobParts<Extract<HarnessSpec, { kind: 'command' }>>,
   { wrapper, answerLimit, timers }: JobSettings,
 ): Map<string, Uint8Array> {
   const start = startOf(evalCase.env);
@@ -43,7 +43,8 @@ function commandPayload(
     setup: [...start.setup, ...harness.setup],
     command: harness.command,
     graders: evalCase.graders.flatMap((grader) => (grader.kind === 'command' ? [grader.command] : [])),
-    env: plainEnv(harness),
+    env: envOf(harness, secrets),
+    gitCredential: secrets?.git,
     params: { ...harness.params, ...params },
     model: harness.model,
     workDir: harness.workDir,

@@ -1,4 +1,6 @@
 import type { FileContent } from '../contracts/case.js';
+import { GIT_CREDENTIAL_FILE, type GitCredential, gitCredentialFile } from './git-credential.js';
+import { originOf } from './origins.js';
 import { paramVariable } from './references.js';
 
 /** Above this a task comes as a file only: an environment variable that large can keep a program from starting. */
@@ -33,6 +35,8 @@ export interface PayloadInput extends VariableInput {
   /** What the work directory begins with, by relative path. */
   files?: Readonly<Record<string, FileContent>>;
   git?: { url: string; ref: string };
+  /** For the host of the repository, and for no other. */
+  gitCredential?: GitCredential;
   setup: readonly string[];
   command: string;
   /** Scripts of the `command` graders, in order. */
@@ -89,16 +93,27 @@ export const exportLines = (variables: Readonly<Record<string, string>>): string
 
 /**
  * Fetches the commit that was asked for and no more, as what came after it may hold the solution. Some servers hand out
- * branches and tags only, and none a short commit id.
+ * branches and tags only, and none a short commit id. The credential is given to the host it is for and to no helper
+ * that would keep it, and is gone before anything else of the case runs.
  */
-const checkoutOf = ({ url, ref }: { url: string; ref: string }): string => `export GIT_TERMINAL_PROMPT=0
-git init -q . || exit
-if git fetch -q --depth 1 -- ${quoted(url)} ${quoted(ref)}; then
-  exec git checkout -q --detach FETCH_HEAD
+function checkoutOf({ url, ref }: { url: string; ref: string }, hasCredential: boolean): string {
+  const helper = `!f() { [ "$1" != get ] || cat "$EVERDICT_CREDENTIAL"; }; f`;
+  const options = hasCredential
+    ? `-c credential.helper= -c ${quoted(`credential.${originOf(url)}.helper=${helper}`)} `
+    : '';
+  const given = hasCredential
+    ? `export EVERDICT_CREDENTIAL="\${0%/*}/${GIT_CREDENTIAL_FILE}"\ntrap 'rm -f "$EVERDICT_CREDENTIAL"' EXIT\n`
+    : '';
+  return `export GIT_TERMINAL_PROMPT=0
+${given}git init -q . || exit
+if git ${options}fetch -q --depth 1 -- ${quoted(url)} ${quoted(ref)}; then
+  git checkout -q --detach FETCH_HEAD
+  exit
 fi
-git fetch -q --tags -- ${quoted(url)} '+refs/heads/*:refs/remotes/origin/*' &&
-  exec git checkout -q --detach ${quoted(ref)}
+git ${options}fetch -q --tags -- ${quoted(url)} '+refs/heads/*:refs/remotes/origin/*' &&
+  git checkout -q --detach ${quoted(ref)}
 `;
+}
 
 const hexLines = (hex: string): string =>
   (hex.toLowerCase().match(new RegExp(`.{1,${HEX_LINE}}`, 'g')) ?? []).map((line) => `${line}\n`).join('');
@@ -112,7 +127,8 @@ export function buildPayload(input: PayloadInput): Map<string, Uint8Array> {
     ['task', input.task],
     ['command', input.command],
   ]);
-  if (input.git) payload.set('setup.0', checkoutOf(input.git));
+  if (input.git) payload.set('setup.0', checkoutOf(input.git, input.gitCredential !== undefined));
+  if (input.gitCredential) payload.set(GIT_CREDENTIAL_FILE, gitCredentialFile(input.gitCredential));
   for (const [index, script] of input.setup.entries()) payload.set(`setup.${index + 1}`, script);
   for (const [index, script] of input.graders.entries()) payload.set(`grader.${index + 1}`, script);
   let manifest = '';

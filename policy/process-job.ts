@@ -1,7 +1,8 @@
 import type { EvalCase } from '../contracts/case.js';
 import type { FieldError } from '../contracts/errors.js';
 import type { HarnessSpec } from '../contracts/harness.js';
-import { type JobParts, type JobSettings, plainEnv, startOf, taskOf } from './job-parts.js';
+import { GIT_CREDENTIAL_FILE, gitCredentialFile } from './git-credential.js';
+import { envOf, type JobParts, type JobSettings, startOf, taskOf } from './job-parts.js';
 import { jobVariables, USAGE_LIMIT } from './payload.js';
 
 type ProcessHarness = Extract<HarnessSpec, { kind: 'process' }>;
@@ -12,9 +13,12 @@ export interface Program {
   env: Readonly<Record<string, string>>;
 }
 
-/** The whole payload of such a program: one file, so that it needs no more than a JSON parser. */
+/**
+ * The whole payload of such a program: one file, so that it needs no more than a JSON parser, and one more for the
+ * checkout of a private repository, which it is to delete.
+ */
 export function processPayload(parts: JobParts<ProcessHarness>, settings: JobSettings): Map<string, Uint8Array> {
-  const { runId, case: evalCase, harness, params } = parts;
+  const { runId, case: evalCase, harness, params, secrets } = parts;
   const { files, git } = startOf(evalCase.env);
   const description = {
     version: 1,
@@ -31,14 +35,17 @@ export function processPayload(parts: JobParts<ProcessHarness>, settings: JobSet
     answerLimit: settings.answerLimit,
     usageLimit: USAGE_LIMIT,
   };
-  return new Map([['job.json', new TextEncoder().encode(`${JSON.stringify(description, undefined, 2)}\n`)]]);
+  const encoder = new TextEncoder();
+  const payload = new Map([['job.json', encoder.encode(`${JSON.stringify(description, undefined, 2)}\n`)]]);
+  if (secrets?.git) payload.set(GIT_CREDENTIAL_FILE, encoder.encode(gitCredentialFile(secrets.git)));
+  return payload;
 }
 
 /** Absent where the wrapper runs the harness. */
-export function programOf({ runId, case: { id: caseId }, harness, params }: JobParts): Program | undefined {
+export function programOf({ runId, case: { id: caseId }, harness, params, secrets }: JobParts): Program | undefined {
   if (harness.kind !== 'process') return undefined;
   const { model } = harness;
-  const variables = { runId, caseId, model, env: plainEnv(harness), params: { ...harness.params, ...params } };
+  const variables = { runId, caseId, model, env: envOf(harness, secrets), params: { ...harness.params, ...params } };
   return { entrypoint: harness.entrypoint, env: jobVariables(variables) };
 }
 

@@ -139,10 +139,6 @@ export class SecretMask {
     }
     return { shown, open };
   }
-
-  stream(): MaskedStream {
-    return new MaskedStream(this);
-  }
 }
 
 interface Piece {

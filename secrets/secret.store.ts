@@ -42,6 +42,7 @@ interface SealedRow {
   version: number;
 }
 
+const SEALED = 'name, use, bindings, sealed, key_id, version';
 const RECORD = 'name, use, bindings, updated_by AS "updatedBy", updated_at AS "updatedAt"';
 
 interface Parts {
@@ -102,7 +103,7 @@ export class SecretStore {
     if (names.length === 0) return [];
     const stored = await rows<SealedRow>(
       this.parts.dataSource,
-      `SELECT name, use, bindings, sealed, key_id, version FROM secrets WHERE workspace_id = $1 AND name = ANY ($2)`,
+      `SELECT ${SEALED} FROM secrets WHERE workspace_id = $1 AND name = ANY ($2)`,
       [workspaceId, names],
     );
     const byName = new Map(stored.map((each) => [each.name, each]));
@@ -110,6 +111,17 @@ export class SecretStore {
       const found = byName.get(name);
       return found ? this.reading(workspaceId, found) : { kind: 'missing', name };
     });
+  }
+
+  /** The first secret, by name, of those that may be sent to a host. */
+  async forHost(workspaceId: string, use: SecretUse, host: string): Promise<SecretReading | undefined> {
+    const found = await row<SealedRow>(
+      this.parts.dataSource,
+      `SELECT ${SEALED} FROM secrets WHERE workspace_id = $1 AND use = $2 AND $3 = ANY (bindings)
+       ORDER BY name COLLATE "C" LIMIT 1`,
+      [workspaceId, use, host],
+    );
+    return found && this.reading(workspaceId, found);
   }
 
   /** Versions of those of these names that are there. */

@@ -15,11 +15,14 @@ import {
   createSweepActivities,
 } from '../activities/index.js';
 import { JobLoader } from '../activities/job-loader.js';
+import { JobSecrets } from '../activities/job-secrets.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
+import { Sealer } from '../secrets/sealer.js';
+import { SecretStore } from '../secrets/secret.store.js';
 import { AuditStore } from '../store/audit.store.js';
 import { DeadlineStore } from '../store/deadline.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
@@ -42,6 +45,8 @@ interface Parts {
   dataSource: DataSource;
   client: Client;
   log: Logger;
+  /** Told every value of a secret that is opened, so that no log shows it. */
+  hide?: (value: string) => void;
   /** Absent where this process serves no local runtimes. */
   localHost?: LocalHost;
 }
@@ -49,7 +54,7 @@ interface Parts {
 export type Platform = ReturnType<typeof compose>;
 
 /** Everything a worker process is made of. */
-export function compose({ env, dataSource, client: { workflow: client, schedule }, log, localHost }: Parts) {
+export function compose({ env, dataSource, client: { workflow: client, schedule }, log, hide, localHost }: Parts) {
   const metrics = new WorkerMetrics();
   const workflowTaskMs = env.EVERDICT_WORKFLOW_TASK_SEC * 1_000;
   const queueDeadlineSec = env.EVERDICT_QUEUE_DEADLINE_SEC;
@@ -66,11 +71,13 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const resolver = new BackendResolver({ local: localHost && localOptions(env, localHost) });
   const backends = measuredBackends(resolver, metrics);
   const settings = jobSettings(env);
+  const secrets = new SecretStore({ dataSource, sealer: new Sealer(env.EVERDICT_SECRETS_KEY), hide });
   const ended = new EndedAttempts();
 
   const runner = new AttemptRunner({
     backends,
     jobs,
+    secrets: new JobSecrets(secrets),
     settings,
     attempts,
     ended,

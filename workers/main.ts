@@ -7,6 +7,7 @@ import { patiently } from '../config/patiently.js';
 import { exposition } from '../config/registry.js';
 import { type TemporalConnection, temporalConnection } from '../config/temporal.js';
 import { VERSION } from '../config/version.js';
+import { HiddenValues } from '../policy/redact.js';
 import { readyDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
 import { LocalHostStore } from '../store/local-host.store.js';
@@ -30,10 +31,13 @@ async function main(): Promise<void> {
   const temporal = temporalConnection(env);
   const dataSource = await connectDatabase(env, stopping);
   const connection = await connectTemporal(temporal, env.TEMPORAL_NAMESPACE, stopping);
+  const hidden = new HiddenValues();
+  log.maskWith((text) => hidden.without(text));
+  const hide = (value: string): void => hidden.add(value);
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
   const native = await NativeConnection.connect(temporal);
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
-  const { activities, metrics, outbox } = compose({ env, dataSource, client, log, localHost });
+  const { activities, metrics, outbox } = compose({ env, dataSource, client, log, hide, localHost });
   const workers = await createWorkers({
     connection: native,
     namespace: env.TEMPORAL_NAMESPACE,

@@ -5,7 +5,7 @@ import type { HarnessSpec, Params } from '../../contracts/harness.js';
 import type { Envelope, RuntimeSpec } from '../../contracts/runtime.js';
 import { type OperatorFlags, siteFaults } from '../../policy/capabilities.js';
 import { declaredResources, demandOf, exceeds } from '../../policy/demand.js';
-import type { JobSettings } from '../../policy/job-parts.js';
+import { type JobSettings, unknownSecrets } from '../../policy/job-parts.js';
 import { jobPayload } from '../../policy/job-payload.js';
 import { payloadBytes, TASK_ENV_BYTES } from '../../policy/payload.js';
 import { shellFaults } from '../../policy/process-job.js';
@@ -107,7 +107,8 @@ export class CaseGate {
   }
 
   private payloadOf(evalCase: EvalCase): Map<string, Uint8Array> {
-    const job = { runId: ANY_RUN_ID, case: evalCase, harness: this.harness, params: this.params };
+    const secrets = unknownSecrets(this.harness);
+    const job = { runId: ANY_RUN_ID, case: evalCase, harness: this.harness, params: this.params, secrets };
     return jobPayload(job, { ...this.limits.jobs, payloadLimit: Number.POSITIVE_INFINITY });
   }
 }

@@ -74,7 +74,8 @@ export function createJobDir(
   const draft = `${paths.trash}.${randomBytes(6).toString('hex')}`;
   makeDraft(draft);
   mkdirSync(join(draft, 'payload'));
-  for (const [file, bytes] of payload) writeFileSync(join(draft, 'payload', file), bytes);
+  // Some hold values of secrets.
+  for (const [file, bytes] of payload) writeFileSync(join(draft, 'payload', file), bytes, { mode: 0o600 });
   for (const [file, text] of [
     ['stdout', ''],
     ['stderr', ''],

@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { AdmissionSender } from '../../../activities/admission-sender.js';
@@ -8,10 +9,13 @@ import { AttemptRunner } from '../../../activities/attempt-runner.js';
 import { EndedAttempts } from '../../../activities/ended-attempts.js';
 import { HostGuard } from '../../../activities/host-guard.js';
 import { JobLoader } from '../../../activities/job-loader.js';
+import { JobSecrets } from '../../../activities/job-secrets.js';
 import type { Backend } from '../../../backends/backend.js';
 import { readLocalHost } from '../../../backends/local/local.host.js';
 import type { Release } from '../../../contracts/admission.js';
 import type { AttemptEnd } from '../../../contracts/attempt.js';
+import { Sealer } from '../../../secrets/sealer.js';
+import { SecretStore } from '../../../secrets/secret.store.js';
 import type { AttemptStore } from '../../../store/attempt.store.js';
 import { newId } from '../../../store/ids.js';
 import { LocalHostStore } from '../../../store/local-host.store.js';
@@ -46,13 +50,17 @@ export interface Effects {
 export class Rig {
   /** Leases that were given back, in order. */
   readonly released: Release[] = [];
+  readonly secrets: SecretStore;
   private registered = 0;
 
   private constructor(
     readonly site: LocalSite,
     readonly world: World,
     private readonly db: TestDatabase,
-  ) {}
+  ) {
+    const sealer = new Sealer([{ id: 'test', key: createSecretKey(randomBytes(32)) }]);
+    this.secrets = new SecretStore({ dataSource: db.dataSource, sealer });
+  }
 
   static async open(): Promise<Rig> {
     const db = await createTestDatabase();
@@ -116,6 +124,7 @@ export class Rig {
       ended,
       backends,
       jobs,
+      secrets: new JobSecrets(this.secrets),
       settings: SETTINGS,
       attempts,
       logs,

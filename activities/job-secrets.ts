@@ -1,0 +1,67 @@
+import { PlatformError } from '../contracts/errors.js';
+import { gitCredentialOf, gitHostOf } from '../policy/git-credential.js';
+import { type GivenSecrets, secretNames } from '../policy/job-parts.js';
+import { SecretMask } from '../policy/redact.js';
+import type { SecretReading, SecretStore } from '../secrets/secret.store.js';
+import type { RunJob } from '../store/run.store.js';
+
+/** What of a run says which secrets its job is given. */
+type Needs = Pick<RunJob, 'workspaceId' | 'harness' | 'case'>;
+
+interface Readings {
+  /** Of the secrets that the harness names. */
+  env: SecretReading[];
+  /** Of the one for the host of the case's repository. */
+  git?: SecretReading;
+}
+
+/** Reads the secrets of a job, each time anew: what is set now reaches the attempts that begin now. */
+export class JobSecrets {
+  constructor(private readonly secrets: Pick<SecretStore, 'open' | 'forHost'>) {}
+
+  /** Refuses, by its name, what cannot be read or is for something else. */
+  async of(needs: Needs): Promise<GivenSecrets> {
+    const { env, git } = await this.read(needs);
+    const { id, version } = needs.harness;
+    return given(
+      env.map((each): [string, string] => [each.name, readValue(each, `harness ${id}@${version} names`)]),
+      git && readValue(git, 'the repository of the case needs'),
+    );
+  }
+
+  /** As far as they can be read: for a job that was given them before. */
+  async knownOf(needs: Needs): Promise<GivenSecrets> {
+    const { env, git } = await this.read(needs);
+    return given(
+      env.flatMap((each): [string, string][] => (each.kind === 'open' ? [[each.name, each.value]] : [])),
+      git?.kind === 'open' ? git.value : undefined,
+    );
+  }
+
+  private async read({ workspaceId, harness, case: { env } }: Needs): Promise<Readings> {
+    const host = gitHostOf(env);
+    const named = await this.secrets.open(workspaceId, secretNames(harness));
+    const git = host === undefined ? undefined : await this.secrets.forHost(workspaceId, 'git', host);
+    // One for something else is no secret of this job, whoever names it.
+    const own = named.map((each): SecretReading => {
+      if (each.kind !== 'open' || each.use === 'env') return each;
+      return { kind: 'closed', name: each.name, reason: `is for ${each.use}, and not for the environment of a job` };
+    });
+    return { env: own, ...(git && { git }) };
+  }
+}
+
+const given = (env: readonly [string, string][], git: string | undefined): GivenSecrets => ({
+  env: new Map(env),
+  ...(git !== undefined && { git: gitCredentialOf(git) }),
+});
+
+function readValue(reading: SecretReading, whose: string): string {
+  if (reading.kind === 'open') return reading.value;
+  const why = reading.kind === 'closed' ? reading.reason : 'is not there';
+  throw new PlatformError('SECRET_MISSING', `${whose} the secret ${reading.name}, which ${why}`);
+}
+
+/** Hides what a job was given in what it says. */
+export const maskOf = ({ env, git }: GivenSecrets): SecretMask =>
+  new SecretMask([...env.values(), ...(git ? [git.password] : [])]);
