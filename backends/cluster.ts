@@ -1,7 +1,9 @@
 import type { K8sRuntimeSpec, NomadRuntimeSpec } from '../contracts/runtime.js';
-import type { ClusterCredential } from '../secrets/cluster-credential.js';
-import { type ClusterClient, ClusterFailure } from './cluster-client.js';
+import type { BoundCredential } from '../secrets/cluster-credential.js';
+import type { ClusterClient } from './cluster-client.js';
 import type { Egress } from './egress/guard.js';
+import { type K8sPolicy, openAccess } from './k8s/k8s.access.js';
+import { K8sCluster } from './k8s/k8s.cluster.js';
 import { NomadClient } from './nomad/nomad.client.js';
 import { NomadCluster } from './nomad/nomad.cluster.js';
 
@@ -9,29 +11,22 @@ export interface ClusterOptions {
   egress: Egress;
   /** Connections to one Nomad. */
   nomadConnections: number;
+  /** What the operator allows of kubeconfigs. Absent: nothing. */
+  kubeconfigs?: K8sPolicy;
 }
+
+const CLOSED: K8sPolicy = { allowAmbient: false, allowHost: false };
 
 /** Makes what looks at the cluster of a runtime. Nothing is asked before its first call. */
 export function createCluster(
   spec: NomadRuntimeSpec | K8sRuntimeSpec,
-  credential: ClusterCredential | undefined,
-  { egress, nomadConnections: connections }: ClusterOptions,
+  credential: BoundCredential | undefined,
+  { egress, nomadConnections: connections, kubeconfigs = CLOSED }: ClusterOptions,
 ): ClusterClient {
   switch (spec.kind) {
     case 'nomad':
       return new NomadCluster(spec, new NomadClient(spec, { token: credential?.token, egress, connections }));
     case 'k8s':
-      return unbuilt(spec.kind);
+      return new K8sCluster(spec, () => openAccess(spec, credential, kubeconfigs), egress);
   }
-}
-
-function unbuilt(kind: string): ClusterClient {
-  const detail = `this version cannot look at ${kind} clusters yet`;
-  return {
-    probe: async () => ({ reachable: false, reason: 'error', detail }),
-    inspect: async () => {
-      throw new ClusterFailure('error', detail);
-    },
-    close: async () => undefined,
-  };
 }

@@ -62,6 +62,8 @@ const Env = z.object({
   LANG: z.string().default('C.UTF-8'),
   EVERDICT_ALLOW_UNISOLATED_DRIVERS: flag,
   EVERDICT_ALLOW_AMBIENT_KUBECONFIG: flag,
+  /** Kubeconfigs of secrets may run programs and read files of this host. */
+  EVERDICT_ALLOW_KUBECONFIG_EXEC: flag,
   EVERDICT_EGRESS_ALLOW: egressAllow.prefault(''),
   /** Connections of one process to one Nomad; an agent takes 100 of one source by default. */
   EVERDICT_NOMAD_CONNECTIONS: number(20, 1, 1_000),

@@ -48,11 +48,37 @@ const InspectedNode = z.strictObject({
   /** Ways to run a job that work there, as `docker`. */
   drivers: z.array(z.string()).optional(),
   capacity: Amounts,
+  /** Of the capacity, what pods may take. */
+  allocatable: Amounts.optional(),
   allocated: Amounts.optional(),
+  /** What keeps pods away that do not tolerate it, as `key=value:NoSchedule`. */
+  taints: z.array(z.string()).optional(),
+  /** What it runs out of, as `MemoryPressure`. */
+  pressure: z.array(z.string()).optional(),
   /** Jobs that run on it, whoever's. */
   running: z.int().min(0).optional(),
 });
 export type InspectedNode = z.infer<typeof InspectedNode>;
+
+/** One limit of a namespace for all that is in it, in the cluster's notation. */
+const InspectedQuota = z.strictObject({
+  name: z.string(),
+  resource: z.string(),
+  hard: z.string(),
+  used: z.string().optional(),
+});
+
+/** What one container or pod of a namespace may ask for, in the cluster's notation. */
+const InspectedLimit = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  resource: z.string(),
+  min: z.string().optional(),
+  max: z.string().optional(),
+  default: z.string().optional(),
+});
+
+const Existence = z.strictObject({ name: z.string(), exists: z.boolean() });
 
 /** A read-only view of a cluster. What could not be read is absent, and a warning says so. */
 export const Inspection = z.strictObject({
@@ -63,10 +89,14 @@ export const Inspection = z.strictObject({
   /** Set where `nodes` holds the first ones only: how many there are. */
   nodeCount: z.int().min(0).optional(),
   capacity: Amounts.optional(),
+  allocatable: Amounts.optional(),
   allocated: Amounts.optional(),
   running: z.int().min(0).optional(),
   datacenters: z.array(z.string()).optional(),
-  namespace: z.strictObject({ name: z.string(), exists: z.boolean() }).optional(),
+  namespace: Existence.optional(),
+  quotas: z.array(InspectedQuota).optional(),
+  limits: z.array(InspectedLimit).optional(),
+  runtimeClass: Existence.optional(),
   /** What the credential in use may do there, each in the cluster's words. */
   permissions: z.array(z.strictObject({ action: z.string(), allowed: z.boolean() })).optional(),
   warnings: z.array(z.string()),

@@ -96,7 +96,8 @@ async function looking<Found>(
 ): Promise<Found> {
   const spec = aNomadRuntime(parts);
   if (spec.kind !== 'nomad') throw new Error('the builder makes another kind');
-  const cluster = createCluster(spec, token === undefined ? undefined : { token }, { egress, nomadConnections: 4 });
+  const bound = { name: 'nomad', path: 'authSecret' as const, origins: [], version: 1, token };
+  const cluster = createCluster(spec, token === undefined ? undefined : bound, { egress, nomadConnections: 4 });
   try {
     return await look(cluster);
   } finally {

@@ -2,12 +2,13 @@ import type { z } from 'zod';
 import type { Inspection, ProbeAnswer } from '../../contracts/inspection.js';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import { groupBy } from '../../policy/grouping.js';
+import { sumOf } from '../cluster-amounts.js';
 import { type ClusterClient, ClusterFailure } from '../cluster-client.js';
 import { oneLine } from '../cluster-text.js';
 import { permissionsOf } from './nomad.acl.js';
 import type { NomadClient } from './nomad.client.js';
 import { NomadRefusal } from './nomad.failures.js';
-import { inspectedNode, isLive, placementWarnings, sumOf } from './nomad.nodes.js';
+import { inspectedNode, isLive, placementWarnings } from './nomad.nodes.js';
 import {
   AclPolicy,
   AclToken,

@@ -1,5 +1,6 @@
 import type { Amounts, InspectedNode } from '../../contracts/inspection.js';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
+import { sumOf } from '../cluster-amounts.js';
 import { oneLine } from '../cluster-text.js';
 import type { Allocation, Node } from './nomad.replies.js';
 
@@ -56,16 +57,6 @@ function amountsOf({ AllocatedResources }: Allocation): Amounts {
     })),
     ...gpus.map(({ DeviceIDs }) => ({ gpus: DeviceIDs.length })),
   ]);
-}
-
-export function sumOf(amounts: readonly Amounts[]): Amounts {
-  const sum: Amounts = {};
-  for (const part of amounts) {
-    for (const name of ['cpuMhz', 'memoryMb', 'gpus'] as const) {
-      if (part[name] !== undefined) sum[name] = (sum[name] ?? 0) + part[name];
-    }
-  }
-  return sum;
 }
 
 /** Why jobs of this runtime may find no place on these nodes. */

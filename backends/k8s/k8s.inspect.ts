@@ -1,0 +1,166 @@
+import { setMaxListeners } from 'node:events';
+import type { z } from 'zod';
+import type { Inspection } from '../../contracts/inspection.js';
+import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
+import { sumOf } from '../cluster-amounts.js';
+import { ClusterFailure } from '../cluster-client.js';
+import { oneLine } from '../cluster-text.js';
+import type { K8sClient } from './k8s.client.js';
+import { K8sRefusal, refusalOf, unreadableFailure } from './k8s.failures.js';
+import { inspectedNode, placementWarnings } from './k8s.nodes.js';
+import { type LimitRange, LimitRangeList, Named, type Node, NodeList, type Quota, QuotaList } from './k8s.replies.js';
+import { isAllowed, JOB_RIGHTS, NETWORK_RIGHTS, type Right, rightText } from './k8s.rights.js';
+
+const PER_PAGE = 100;
+/** As many nodes as Kubernetes supports. */
+const MOST_PAGES = 50;
+/** Nodes that an inspection names; it counts all of them. */
+const SHOWN_NODES = 200;
+const MOST_QUOTAS = 500;
+
+interface Permission {
+  action: string;
+  allowed: boolean;
+}
+
+/** Looks through one namespace of a cluster, and at its nodes. What cannot be read is a warning. */
+export class K8sInspector {
+  private readonly warnings: string[] = [];
+
+  constructor(
+    private readonly spec: K8sRuntimeSpec,
+    private readonly namespace: string,
+    private readonly client: K8sClient,
+    private readonly signal: AbortSignal,
+  ) {
+    // More reads than Node expects to wait for one signal.
+    setMaxListeners(0, signal);
+  }
+
+  async inspect(): Promise<Omit<Inspection, 'kind' | 'cluster'>> {
+    const { runtimeClass } = this.spec;
+    const home = `/api/v1/namespaces/${encodeURIComponent(this.namespace)}`;
+    const classPath = `/apis/node.k8s.io/v1/runtimeclasses/${encodeURIComponent(runtimeClass ?? '')}`;
+    const [nodes, hasNamespace, hasClass, quotas, limits, permissions] = await Promise.all([
+      this.attempt('nodes', () => this.all('/api/v1/nodes', NodeList)),
+      this.attempt('namespace', () => this.exists(home)),
+      runtimeClass === undefined ? undefined : this.attempt('runtimeClass', () => this.exists(classPath)),
+      this.attempt('quotas', () => this.all(`${home}/resourcequotas`, QuotaList)),
+      this.attempt('limits', () => this.all(`${home}/limitranges`, LimitRangeList)),
+      this.attempt('permissions', () => this.permissions()),
+    ]);
+    if (hasNamespace === false) this.warnings.push(`there is no namespace ${this.namespace}`);
+    if (hasClass === false) this.warnings.push(`there is no runtime class ${runtimeClass}`);
+    return {
+      ...(nodes && this.nodesPart(nodes)),
+      ...(hasNamespace !== undefined && { namespace: { name: this.namespace, exists: hasNamespace } }),
+      ...(runtimeClass !== undefined &&
+        hasClass !== undefined && { runtimeClass: { name: runtimeClass, exists: hasClass } }),
+      ...(quotas && { quotas: quotas.flatMap(quotaLines).slice(0, MOST_QUOTAS) }),
+      ...(limits && { limits: limits.flatMap(limitLines).slice(0, MOST_QUOTAS) }),
+      ...(permissions && { permissions }),
+      warnings: this.warnings,
+    };
+  }
+
+  private async attempt<Found>(what: string, read: () => Promise<Found>): Promise<Found | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ClusterFailure)) throw error;
+      this.warnings.push(`${what}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  private async read<Shape extends z.ZodType>(path: string, shape: Shape, query = {}): Promise<z.infer<Shape>> {
+    const reply = await this.client.get(path, this.signal, query);
+    if (reply.status !== 200) throw refusalOf(reply);
+    const parsed = shape.safeParse(reply.body);
+    if (!parsed.success) throw unreadableFailure();
+    return parsed.data;
+  }
+
+  private async exists(path: string): Promise<boolean> {
+    try {
+      await this.read(path, Named);
+      return true;
+    } catch (error) {
+      if (error instanceof K8sRefusal && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  /** Every page of a list. One that expires while it is read is begun anew, once. */
+  private async all<Item>(path: string, shape: z.ZodType<Page<Item>>, mayBeginAnew = true): Promise<Item[]> {
+    const found: Item[] = [];
+    let next = '';
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      try {
+        const page = await this.read(path, shape, { limit: PER_PAGE, ...(next && { continue: next }) });
+        found.push(...page.items);
+        next = page.metadata.continue ?? '';
+      } catch (error) {
+        const isExpired = error instanceof K8sRefusal && error.status === 410;
+        if (isExpired && mayBeginAnew) return this.all(path, shape, false);
+        throw error;
+      }
+      if (!next) return found;
+    }
+    throw new ClusterFailure('error', `there are more than ${MOST_PAGES * PER_PAGE}`);
+  }
+
+  private async permissions(): Promise<Permission[]> {
+    const ask = async (right: Right): Promise<Permission> => {
+      const allowed = await isAllowed(this.client, this.namespace, right, this.signal);
+      return { action: rightText(right), allowed };
+    };
+    const [job, network] = await Promise.all([Promise.all(JOB_RIGHTS.map(ask)), Promise.all(NETWORK_RIGHTS.map(ask))]);
+    this.warnOfMissing(job, 'to run jobs');
+    this.warnOfMissing(network, 'to run cases without network');
+    return [...job, ...network];
+  }
+
+  private warnOfMissing(permissions: readonly Permission[], purpose: string): void {
+    const missing = permissions.filter(({ allowed }) => !allowed).map(({ action }) => action);
+    if (missing.length === 0) return;
+    this.warnings.push(`${purpose} in namespace ${this.namespace}, the account lacks: ${missing.join(', ')}`);
+  }
+
+  private nodesPart(found: readonly Node[]): Pick<Inspection, 'nodes' | 'nodeCount' | 'capacity' | 'allocatable'> {
+    const nodes = found.map((node) => inspectedNode(node, this.spec));
+    this.warnings.push(...placementWarnings(nodes, this.spec));
+    const open = nodes.filter(({ schedulable }) => schedulable);
+    return {
+      nodes: nodes.slice(0, SHOWN_NODES),
+      ...(nodes.length > SHOWN_NODES && { nodeCount: nodes.length }),
+      capacity: sumOf(open.map(({ capacity }) => capacity)),
+      allocatable: sumOf(open.map(({ allocatable = {} }) => allocatable)),
+    };
+  }
+}
+
+interface Page<Item> {
+  items: Item[];
+  metadata: { continue?: string };
+}
+
+const quotaLines = ({ metadata, status }: Quota) =>
+  Object.entries(status.hard).map(([resource, hard]) => ({
+    name: oneLine(metadata.name),
+    resource: oneLine(resource),
+    hard: oneLine(hard),
+    ...(status.used[resource] !== undefined && { used: oneLine(status.used[resource]) }),
+  }));
+
+const limitLines = ({ metadata, spec }: LimitRange) =>
+  spec.limits.flatMap(({ type, min, max, default: fallback }) =>
+    [...new Set([min, max, fallback].flatMap(Object.keys))].map((resource) => ({
+      name: oneLine(metadata.name),
+      type: oneLine(type),
+      resource: oneLine(resource),
+      ...(min[resource] !== undefined && { min: oneLine(min[resource]) }),
+      ...(max[resource] !== undefined && { max: oneLine(max[resource]) }),
+      ...(fallback[resource] !== undefined && { default: oneLine(fallback[resource]) }),
+    })),
+  );

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { K8sClient } from './k8s.client.js';
+import { refusalOf } from './k8s.failures.js';
+
+/** One thing that an account may do in the namespace of the jobs. */
+export interface Right {
+  verb: string;
+  group: '' | 'batch' | 'networking.k8s.io';
+  resource: string;
+  subresource?: string;
+}
+
+const rights = (group: Right['group'], resource: string, verbs: readonly string[], subresource?: string): Right[] =>
+  verbs.map((verb) => ({ verb, group, resource, ...(subresource && { subresource }) }));
+
+/** What running jobs needs. */
+export const JOB_RIGHTS: readonly Right[] = [
+  ...rights('batch', 'jobs', ['create', 'get', 'list', 'watch', 'delete']),
+  ...rights('', 'pods', ['get', 'list', 'watch']),
+  ...rights('', 'pods', ['get'], 'log'),
+  ...rights('', 'secrets', ['create', 'get', 'delete']),
+  ...rights('', 'events', ['list']),
+];
+
+/** What cases with `network: {mode: "none"}` need besides. */
+export const NETWORK_RIGHTS: readonly Right[] = rights('networking.k8s.io', 'networkpolicies', [
+  'create',
+  'get',
+  'delete',
+]);
+
+/** As people write it: `get pods/log`, `create jobs.batch`. */
+export const rightText = ({ verb, group, resource, subresource }: Right): string =>
+  `${verb} ${resource}${subresource ? `/${subresource}` : ''}${group && `.${group}`}`;
+
+const Review = z.looseObject({ status: z.looseObject({ allowed: z.boolean() }) });
+export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+export function accessReview(namespace: string, right: Right): object {
+  return {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { namespace, ...right } },
+  };
+}
+
+/** Whether our account has a right, by the cluster's own word. */
+export async function isAllowed(
+  client: K8sClient,
+  namespace: string,
+  right: Right,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const reply = await client.post(REVIEWS, accessReview(namespace, right), signal);
+  const review = reply.status < 300 ? Review.safeParse(reply.body).data : undefined;
+  if (!review) throw refusalOf(reply);
+  return review.status.allowed;
+}
