@@ -12,6 +12,7 @@ import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
+import { SharedModule } from './shared/shared.module.js';
 
 @Module({
   imports: [
@@ -19,6 +20,7 @@ import { SecretsModule } from './secrets/secrets.module.js';
     HarnessesModule,
     RuntimesModule,
     ScorecardsModule,
+    SharedModule,
     RegistryModule,
     RunsModule,
     SecretsModule,

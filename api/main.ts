@@ -7,6 +7,7 @@ import { readyDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
 import { createApp, refuseForeignHost } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
+import { SharedLoader } from './shared/shared-loader.js';
 
 const STOP_WITHIN_MS = 20_000;
 
@@ -25,6 +26,10 @@ async function main(): Promise<void> {
   const workflows = WorkflowClient.lazy(env, log);
   await workflows.refuseOldServer();
   const app = await createApp({ env, dataSource, workflows, log });
+  if (env.EVERDICT_SHARED_DIR !== undefined) {
+    const fresh = await app.get(SharedLoader).load(env.EVERDICT_SHARED_DIR);
+    log.info('shared files registered', { dir: env.EVERDICT_SHARED_DIR, fresh });
+  }
   await app.listen({ port: env.PORT, host: env.EVERDICT_HOST });
 
   let isStopping = false;

@@ -61,14 +61,19 @@ describe('lists', () => {
     const { out, asked } = await everdict(words, ({ query }) => {
       const from = Number(query.cursor ?? 0);
       const items = [from, from + 1]
-        .map((n) => ({ id: `d${n}`, version: '1', caseCount: n }))
+        .map((n) => ({ id: `d${n}`, version: '1', caseCount: n, owner: 'acme', latest: n === 1, tags: ['x'] }))
         .slice(0, Number(query.limit));
       return { body: { items, next: String(from + items.length) } };
     });
     expect(asked.map(({ query }) => query.limit)).toEqual(['3', '1']);
-    expect(out).toBe(
-      'id  version  cases  description\nd0  1            0\nd1  1            1\nd2  1            2\nmore: the same command with --cursor 3\n',
-    );
+    expect(out.split('\n')).toEqual([
+      'id  version  owner  standing  tags  cases  description',
+      'd0  1        acme             x         0',
+      'd1  1        acme   latest    x         1',
+      'd2  1        acme             x         2',
+      'more: the same command with --cursor 3',
+      '',
+    ]);
   });
 
   test('of the cases of a dataset show their graders and tags', async () => {
@@ -79,5 +84,49 @@ describe('lists', () => {
     const { out, asked } = await everdict(['dataset', 'cases', 'tasks@2'], () => ({ body: { items, next: null } }));
     expect(asked[0]?.path).toBe('/datasets/tasks/versions/2/cases');
     expect(out).toBe('case  tags  graders    task\na     x y   equals     say hello\nb           exit-code  go\n');
+  });
+});
+
+describe('what is said of a version', () => {
+  const listed = {
+    id: 'desk',
+    version: '2.0.0',
+    owner: 'acme',
+    tags: ['gpu node'],
+    latest: false,
+    confirmed: false,
+    deprecated: true,
+    deprecatedReason: 'moved',
+    registeredBy: 'vic',
+  };
+
+  test.each<[string[], string, string, unknown]>([
+    [['tag', 'desk@2.0.0', 'gpu node', 'eu'], 'PUT', 'tags', { tags: ['gpu node', 'eu'] }],
+    [['tag', 'desk@2.0.0'], 'PUT', 'tags', { tags: [] }],
+    [['confirm', 'desk@2.0.0'], 'POST', 'confirm', undefined],
+    [['deprecate', 'desk@2.0.0', '--reason', 'moved'], 'POST', 'deprecate', { reason: 'moved' }],
+    [['restore', 'desk@2.0.0'], 'POST', 'restore', undefined],
+  ])('is changed by `%s`', async (words, method, what, body) => {
+    const { asked, out, exitCode } = await everdict(['runtime', ...words], () => ({ body: listed }));
+    expect(asked).toMatchObject([{ method, path: `/runtimes/desk/versions/2.0.0/${what}` }]);
+    expect(asked[0]?.body ? JSON.parse(asked[0].body) : undefined).toEqual(body);
+    expect(out).toBe(
+      'runtime desk@2.0.0 of acme; unconfirmed, registered by vic; deprecated (moved); tagged gpu node\n',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test('is told beside its content', async () => {
+    const { out, err } = await everdict(['runtime', 'show', 'desk@2.0.0'], ({ path: asked }) =>
+      asked === '/runtimes' ? { body: { items: [listed], next: null } } : { body: { id: 'desk', version: '2.0.0' } },
+    );
+    expect(JSON.parse(out)).toEqual({ id: 'desk', version: '2.0.0' });
+    expect(err).toBe('desk@2.0.0 of acme; unconfirmed, registered by vic; deprecated (moved); tagged gpu node\n');
+  });
+
+  test('needs the version to be named', async () => {
+    const { err, exitCode, asked } = await everdict(['harness', 'deprecate', 'solver'], unused);
+    expect(err).toContain('which version of solver?');
+    expect([exitCode, asked.length]).toEqual([3, 0]);
   });
 });

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { addDatasetCases } from './dataset-cases.command.js';
 import { streamedFile } from './file-upload.js';
 import type { Call } from './http.client.js';
@@ -8,9 +7,7 @@ import { type ListQuery, list, moreOf } from './pages.js';
 import { Session, type Terminal } from './session.js';
 import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, refPath } from './spec-files.js';
 import { type Column, plain, table } from './text.js';
-
-const Registered = z.looseObject({ id: z.string(), version: z.string() });
-type Registered = z.infer<typeof Registered>;
+import { addVersionCommands, noteStanding, Registered, STANDING, standingCells } from './version.commands.js';
 
 interface Resource {
   noun: 'runtime' | 'dataset' | 'harness';
@@ -29,7 +26,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'runtime',
     plural: 'runtimes',
     about: 'where cases run',
-    verbs: 'add, list, show',
+    verbs: 'add, list, show, tag, confirm, deprecate, restore',
     columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
     cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
   },
@@ -37,7 +34,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'dataset',
     plural: 'datasets',
     about: 'the cases',
-    verbs: 'add, list, show, cases, download',
+    verbs: 'add, list, show, tag, confirm, deprecate, restore, cases, download',
     columns: [{ title: 'cases', align: 'right' }, { title: 'description' }],
     cells: ({ caseCount, description }) => [caseCount, description].map(textOf),
   },
@@ -45,13 +42,13 @@ const RESOURCES: readonly Resource[] = [
     noun: 'harness',
     plural: 'harnesses',
     about: 'the program under test',
-    verbs: 'add, list, show',
+    verbs: 'add, list, show, tag, confirm, deprecate, restore',
     columns: [{ title: 'kind' }, { title: 'model' }, { title: 'description' }],
     cells: ({ kind, model, description }) => [kind, model, description].map(textOf),
   },
 ];
 
-/** `add`, `list` and `show` of everything that is registered. */
+/** What there is to do with everything that is registered. */
 export function addRegistryCommands(program: Command, terminal: Terminal): void {
   for (const resource of RESOURCES) {
     const group = program.command(resource.noun).description(`${resource.about}: ${resource.verbs}`);
@@ -59,6 +56,7 @@ export function addRegistryCommands(program: Command, terminal: Terminal): void 
     else addAdd(group, resource, terminal);
     addList(group, resource, terminal);
     addShow(group, resource, terminal);
+    addVersionCommands(group, resource, terminal);
     if (resource.noun !== 'dataset') continue;
     addDatasetCases(group, terminal);
     addDownload(group, terminal);
@@ -116,17 +114,25 @@ async function register(
   session.answer(raw, () => plain(`${noun} ${reply.id}@${reply.version} is registered${tail}`).concat('\n'));
 }
 
+interface ListOptions extends ListQuery {
+  id?: string;
+  tag?: string;
+}
+
 function addList(group: Command, { plural, columns, cells }: Resource, terminal: Terminal): void {
   listOptions(group.command('list'))
-    .description(`list registered ${plural}`)
+    .description(`list registered ${plural}, the shared ones too`)
+    .option('--id <id>', 'only the versions of this id')
+    .option('--tag <tag>', 'only versions that have the tag')
     .action(async (_options, command: Command) => {
-      const options = optionsOf<ListQuery>(command);
+      const { id, tag, ...options } = optionsOf<ListOptions>(command);
       const session = new Session(terminal, options);
-      const listing = await list(session, `/${plural}`, Registered, options);
-      const heads = [{ title: 'id' }, { title: 'version' }, ...columns];
-      const rows = listing.items.map((item) => [item.id, item.version, ...cells(item)]);
+      const listing = await list(session, `/${plural}`, Registered, options, { id, tag });
+      const heads = [{ title: 'id' }, { title: 'version' }, ...STANDING, ...columns];
+      const rows = listing.items.map((item) => [item.id, item.version, ...standingCells(item), ...cells(item)]);
+      const none = id === undefined && tag === undefined ? `no ${plural} yet\n` : `no ${plural} like that\n`;
       session.answer({ items: listing.raw, next: listing.next }, () =>
-        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : `no ${plural} yet\n`,
+        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : none,
       );
     });
 }
@@ -137,8 +143,9 @@ function addShow(group: Command, { noun, plural }: Resource, terminal: Terminal)
     .description(`show one ${noun}: id, or id@version; without a version the latest`)
     .action(async (ref: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
-      const { raw } = await session.client.get(refPath(plural, ref), Registered);
+      const { reply, raw } = await session.client.get(refPath(plural, ref), Registered);
       session.answer(raw, () => `${JSON.stringify(raw, null, 2)}\n`);
+      if (!session.isJson) await noteStanding(session, plural, reply);
     });
 }
 

@@ -69,6 +69,8 @@ const Env = z.object({
   EVERDICT_NOMAD_CONNECTIONS: number(20, 1, 1_000),
   /** Takes the local queue over from another host. */
   EVERDICT_TAKE_OVER: flag,
+  /** Files of runtimes, harnesses and datasets that every workspace may use. */
+  EVERDICT_SHARED_DIR: z.string().min(1).optional(),
   EVERDICT_SETUP_SEC: number(600, 1, 86_400),
   EVERDICT_GRADER_SEC: number(300, 1, 86_400),
   EVERDICT_GRACE_SEC: number(2, 0, 60),

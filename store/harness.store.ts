@@ -19,7 +19,12 @@ export class HarnessStore {
     const columns = { content: JSON.stringify(spec) };
     const entry = { workspaceId, id, version, tags, hash: contentHash(spec), by, columns };
     return transaction(this.dataSource, async (db) => {
-      const registration = await withDifferences(db, 'harnesses', spec, await register(db, 'harnesses', entry));
+      const registration = await withDifferences(
+        db,
+        'harnesses',
+        { spec, schema: HarnessSpec },
+        await register(db, 'harnesses', entry),
+      );
       if (registration.kind === 'inserted') await auditWithin(db, { object: `${id}@${version}`, after: entry.hash });
       return registration;
     });

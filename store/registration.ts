@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { SHARED_WORKSPACE } from '../contracts/ids.js';
 import type { SpecFolder } from '../contracts/registration.js';
 import { differences } from '../policy/differences.js';
@@ -119,14 +120,18 @@ export async function confirmVersion(
   return (await affected(db, sql, [pk, hash, subject])) > 0;
 }
 
-/** Says where the content differs from the one that is registered under the same name. */
+/**
+ * Says where the content differs from the one that is registered under the same name. That is none where it was stored
+ * before a default came to be that both have now.
+ */
 export async function withDifferences(
   db: Queryable,
   table: Exclude<SpecFolder, 'datasets'>,
-  spec: object,
+  { spec, schema }: { spec: object; schema: z.ZodType },
   registration: Registration,
 ): Promise<Registration> {
   if (registration.kind !== 'conflict') return registration;
   const known = await row<{ content: unknown }>(db, `SELECT content FROM ${table} WHERE pk = $1`, [registration.pk]);
-  return { ...registration, differs: differences(known?.content, spec) };
+  const differs = differences(schema.parse(known?.content), spec);
+  return differs.length > 0 ? { ...registration, differs } : { ...registration, kind: 'unchanged' };
 }

@@ -43,7 +43,12 @@ export class RuntimeStore {
     };
     const entry = { workspaceId, id, version, tags, hash: contentHash(spec), by, columns };
     return transaction(this.dataSource, async (db) => {
-      const registration = await withDifferences(db, 'runtimes', spec, await register(db, 'runtimes', entry));
+      const registration = await withDifferences(
+        db,
+        'runtimes',
+        { spec, schema: RuntimeSpec },
+        await register(db, 'runtimes', entry),
+      );
       if (registration.kind === 'conflict' || registration.kind === 'unchanged') return registration;
       if (!registration.isConfirmed) await refuseKindOfOthers(db, workspaceId, id, kind);
       const limits = registration.isConfirmed ? await followLatest(db, registration.pk) : undefined;

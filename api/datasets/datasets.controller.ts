@@ -41,7 +41,7 @@ export class DatasetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DatasetSummary> {
     const { outcome, summary } = await (body instanceof JsonLines
-      ? this.datasets.upload(principal, body.body, query)
+      ? this.datasets.upload(principal, { body: body.body, bytes: body.body.headers['content-length'] }, query)
       : this.datasets.register(principal, body, query));
     answerRegistration(reply, outcome, 'datasets', summary);
     return summary;

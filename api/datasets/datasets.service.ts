@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { EvalCase } from '../../contracts/case.js';
@@ -15,6 +15,12 @@ import { parseDataset, parseHead, readCases } from './upload.js';
 
 /** Streamed uploads at a time. Each takes a database connection as long as it lasts; further ones wait. */
 const MOST_UPLOADS = 4;
+
+/** Cases one a line. `bytes`: how many are announced, if that is known. */
+export interface CaseLines {
+  body: Readable;
+  bytes?: string;
+}
 
 interface Registered {
   outcome: Accepted;
@@ -39,10 +45,10 @@ export class DatasetsService {
   }
 
   /** Cases one a line, stored while they come, and what describes the dataset in the query. */
-  async upload(principal: Principal, body: IncomingMessage, query: unknown): Promise<Registered> {
+  async upload(principal: Principal, { body, bytes }: CaseLines, query: unknown): Promise<Registered> {
     const { workspace } = principal;
     const head = parseHead(query);
-    const reader = readCases(body, body.headers['content-length'], this.operator.uploadLimit);
+    const reader = readCases(body, bytes, this.operator.uploadLimit);
     const outcome = await this.uploads.take(() =>
       this.datasets.insertPages(workspace, head, reader.pages(), registrantOf(principal), (ordinal, earlier) =>
         reader.repeated(ordinal, earlier),

@@ -15,9 +15,15 @@ export class HarnessesService {
   ) {}
 
   async register(principal: Principal, spec: HarnessSpec): Promise<Accepted> {
+    this.checked(spec);
+    return accepted(await this.harnesses.insert(principal.workspace, spec, registrantOf(principal)), 'harness', spec);
+  }
+
+  /** The spec, if it can work. */
+  checked(spec: HarnessSpec): HarnessSpec {
     const faults = harnessFaults(spec);
     if (faults.length > 0) throw invalid('the harness', faults, 'BAD_SPEC');
-    return accepted(await this.harnesses.insert(principal.workspace, spec, registrantOf(principal)), 'harness', spec);
+    return spec;
   }
 
   async read(workspace: string, id: string, version: string): Promise<HarnessSpec> {

@@ -22,15 +22,20 @@ export class RuntimesService {
 
   /** Stores the spec with the capabilities that follow from it. A new limit reaches work that waits already. */
   async register(principal: Principal, spec: RuntimeSpec): Promise<{ outcome: Accepted; stored: RuntimeSpec }> {
-    const faults = operatorFaults(spec, this.operator);
-    if (faults.length > 0) throw invalid('the runtime', faults, 'BAD_SPEC');
-    const stored = { ...spec, capabilities: derive(spec) };
+    const stored = this.checked(spec);
     const envelope = envelopeOf(stored, availableParallelism());
     const { workspace } = principal;
     const registration = await this.runtimes.insert(workspace, stored, envelope, registrantOf(principal));
     const outcome = accepted(registration, 'runtime', spec);
     if (registration.limits) this.workflows.signalLimits([registration.limits]);
     return { outcome, stored };
+  }
+
+  /** The spec as it is stored, if the operator allows it. */
+  checked(spec: RuntimeSpec): RuntimeSpec {
+    const faults = operatorFaults(spec, this.operator);
+    if (faults.length > 0) throw invalid('the runtime', faults, 'BAD_SPEC');
+    return { ...spec, capabilities: derive(spec) };
   }
 
   async read(workspace: string, id: string, version: string): Promise<RuntimeSpec> {

@@ -25,6 +25,26 @@ describe('registering', () => {
     const other = await api.send('POST', '/harnesses', { ...harness, command: 'false' });
     expect([other.status, other.body.code]).toEqual([409, 'CONFLICT']);
     expect(other.body.detail).toContain('solver@1.0.0');
+    expect(other.body.detail).toContain('give it a new version');
+    expect(other.body.errors.map(({ path }: { path: string }) => path)).toEqual(['command']);
+  });
+
+  test.each([
+    ['/runtimes', (i: number) => ({ kind: 'local', id: 'race', version: '1', maxConcurrent: 2 + i })],
+    ['/harnesses', (i: number) => ({ ...harness, id: 'race', command: `exit ${i}` })],
+    ['/datasets', (i: number) => ({ id: 'race', version: '1', cases: [{ id: 'a', task: `${i}` }] })],
+  ])('one version at %s 200 times at once, with two contents, has one of them', async (path, content) => {
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => ({
+        i: i % 2,
+        status: (await api.send('POST', path, content(i % 2))).status,
+      })),
+    );
+    const winner = replies.find(({ status }) => status === 201)?.i;
+    const tally = new Map<number, number>();
+    for (const { status } of replies) tally.set(status, (tally.get(status) ?? 0) + 1);
+    expect(Object.fromEntries(tally)).toEqual({ 200: 99, 201: 1, 409: 100 });
+    expect(replies.filter(({ i, status }) => (status === 409) === (i === winner))).toEqual([]);
   });
 
   test('A01: an empty or blank version is refused, `v1` is taken', async () => {
@@ -143,4 +163,61 @@ describe('reading', () => {
       expect([status, body.errors.length]).toEqual([400, 1]);
     },
   );
+});
+
+describe('what is said of a version', () => {
+  const PATH = '/runtimes/said/versions/1.0.0';
+  const listed = async (query: string) => (await api.send('GET', `/runtimes?${query}`)).body.items;
+  beforeAll(async () => {
+    for (const version of ['1.0.0', '2.0.0']) {
+      await api.send('POST', '/runtimes', { kind: 'local', id: 'said', version, maxConcurrent: 1, tags: ['first'] });
+    }
+  });
+
+  test('A13: its tags are replaced, cleared and listed, and are no part of its content', async () => {
+    const content = (await api.send('GET', PATH)).body;
+    const tagged = await api.send('PUT', `${PATH}/tags`, { tags: ['gpu node'] });
+    expect([tagged.status, tagged.body.tags, tagged.body.owner]).toEqual([200, ['gpu node'], 'default']);
+    expect((await listed('tag=gpu%20node')).map((item: { version: string }) => item.version)).toEqual(['1.0.0']);
+    expect((await api.send('GET', PATH)).body).toEqual(content);
+    expect((await api.send('POST', '/runtimes', content)).status).toBe(200);
+    expect((await api.send('PUT', `${PATH}/tags`, { tags: [] })).body.tags).toEqual([]);
+    expect(await listed('tag=gpu%20node')).toEqual([]);
+  });
+
+  test('a deprecated version is no latest, and is used with a warning by whoever names it', async () => {
+    await api.send('POST', '/datasets', { id: 'said', version: '1', cases: [{ id: 'a', task: 'x' }] });
+    const calls = api.calls.length;
+    const answer = await api.send('POST', '/runtimes/said/versions/2.0.0/deprecate', { reason: 'the rack burnt' });
+    expect(answer.body).toMatchObject({ deprecated: true, deprecatedReason: 'the rack burnt', latest: false });
+    expect((await api.send('GET', '/runtimes/said/versions/latest')).body.version).toBe('1.0.0');
+    expect(api.calls.length).toBe(calls);
+
+    const wanted = { dataset: 'said', harness: 'solver', runtime: 'said@2.0.0' };
+    const { status, body } = await api.send('POST', '/scorecards', wanted);
+    expect([status, body.warnings]).toEqual([202, ['runtime said@2.0.0 is deprecated: the rack burnt']]);
+
+    await api.send('POST', `${PATH}/deprecate`);
+    const none = await api.send('GET', '/runtimes/said/versions/latest');
+    expect([none.status, none.body.detail]).toEqual([
+      404,
+      expect.stringContaining('every version of runtime said is deprecated'),
+    ]);
+    expect((await api.send('POST', '/runtimes/said/versions/2.0.0/restore')).body).toMatchObject({ latest: true });
+    expect((await listed('id=said')).map((item: { latest: boolean }) => item.latest)).toEqual([false, true]);
+  });
+
+  test.each<[string, string, unknown, number, string]>([
+    ['PUT', '/runtimes/said/versions/7/tags', { tags: [] }, 404, 'the latest version is'],
+    ['PUT', '/runtimes/sayd/versions/1.0.0/tags', { tags: [] }, 404, 'did you mean said?'],
+    ['POST', '/harnesses/none/versions/1/confirm', undefined, 404, 'there is no harness none@1'],
+    ['POST', '/runtimes/said/versions/latest/deprecate', {}, 404, 'is a way to ask'],
+    ['PUT', `${PATH}/tags`, { tags: Array.from({ length: 21 }, (_, i) => `${i}`) }, 400, 'has more than 20 tags'],
+    ['PUT', `${PATH}/tags`, { tags: [' '] }, 400, 'tags[0]: is blank'],
+    ['PUT', `${PATH}/tags`, { tag: [] }, 400, 'did you mean `tags`?'],
+    ['POST', `${PATH}/deprecate`, { reason: 7 }, 400, 'reason'],
+  ])('%s %s with %j is refused', async (method, path, body, status, part) => {
+    const reply = await api.send(method, path, body);
+    expect([reply.status, reply.body.detail]).toEqual([status, expect.stringContaining(part)]);
+  });
 });

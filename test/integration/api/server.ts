@@ -1,3 +1,4 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Client } from '@temporalio/client';
 import { createApp } from '../../../api/app.js';
 import { WorkflowClient } from '../../../api/common/workflow.client.js';
@@ -24,6 +25,7 @@ export interface Reply {
 }
 
 export interface Api {
+  app: NestFastifyApplication;
   url: string;
   database: TestDatabase;
   calls: WorkflowCall[];
@@ -54,6 +56,7 @@ export async function startApi(options: { temporal?: string; env?: Record<string
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = await app.getUrl();
   return {
+    app,
     url,
     database,
     calls,
