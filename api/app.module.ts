@@ -5,6 +5,7 @@ import { type CommonProviders, commonModule } from './common/common.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
 import { HealthModule } from './health/health.module.js';
+import { IdentityModule } from './identity/identity.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { RegistryModule } from './registry/registry.module.js';
@@ -26,6 +27,7 @@ import { SharedModule } from './shared/shared.module.js';
     SecretsModule,
     AdmissionModule,
     TrailModule,
+    IdentityModule,
     HealthModule,
     MetricsModule,
     OpenApiModule,

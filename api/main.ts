@@ -5,8 +5,9 @@ import { patiently } from '../config/patiently.js';
 import { VERSION } from '../config/version.js';
 import { readyDatabase } from '../store/data-source.js';
 import { DatabaseRefused } from '../store/database-refused.js';
-import { createApp, refuseForeignHost } from './app.js';
+import { createApp } from './app.js';
 import { WorkflowClient } from './common/workflow.client.js';
+import { AccessMode, refuseOpenBind } from './identity/access-mode.js';
 import { SharedLoader } from './shared/shared-loader.js';
 
 const STOP_WITHIN_MS = 20_000;
@@ -16,7 +17,6 @@ const log = new JsonLog();
 /** Migrates, listens, and ends on SIGTERM or SIGINT once what it began is answered. */
 async function main(): Promise<void> {
   const env = readEnv();
-  refuseForeignHost(env.EVERDICT_HOST);
   const statementMs = env.EVERDICT_STATEMENT_SEC * 1_000;
   const options = { url: env.DATABASE_URL, applicationName: 'everdict-api', statementMs };
   const isFinal = (error: unknown) => error instanceof DatabaseRefused;
@@ -26,6 +26,8 @@ async function main(): Promise<void> {
   const workflows = WorkflowClient.lazy(env, log);
   await workflows.refuseOldServer();
   const app = await createApp({ env, dataSource, workflows, log });
+  const mode = app.get(AccessMode);
+  refuseOpenBind(env.EVERDICT_HOST, mode);
   if (env.EVERDICT_SHARED_DIR !== undefined) {
     const fresh = await app.get(SharedLoader).load(env.EVERDICT_SHARED_DIR);
     log.info('shared files registered', { dir: env.EVERDICT_SHARED_DIR, fresh });
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void stop(signal).catch(fail));
   }
+  if (!mode.isOn) log.warn('development mode: authentication is off, whoever reaches this port may do everything');
   log.info('api ready', { url: await app.getUrl() });
 }
 

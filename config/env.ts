@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseAllowList } from '../policy/addresses.js';
+import { ACCESS_ENV, hasAudience, NO_AUDIENCE } from './access-env.js';
 import { isLoopback } from './loopback.js';
 import { SecretsKey } from './secrets-key.js';
 import { TEMPORAL_ENV } from './temporal.js';
@@ -45,6 +46,7 @@ const Env = z.object({
   ...TEMPORAL_ENV,
   /** Seals secrets; empty where the deployment keeps none. */
   EVERDICT_SECRETS_KEY: SecretsKey,
+  ...ACCESS_ENV,
   PORT: port.default(8787),
   EVERDICT_HOST: z.string().default('127.0.0.1'),
   /** Where a worker serves `/metrics`; port 0 is any free one. */
@@ -96,7 +98,7 @@ export type Env = z.infer<typeof Env>;
 
 /** Parses the environment once, at start. The only reader of `process.env`. */
 export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
-  const parsed = Env.safeParse(source);
+  const parsed = Env.refine(hasAudience, NO_AUDIENCE).safeParse(source);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
   throw new Error(`the environment is not usable:\n${faults.join('\n')}`);

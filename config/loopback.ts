@@ -15,5 +15,5 @@ export function isLoopbackHost(header: string | undefined): boolean {
 
 /** Whether a request comes from a page of ours, or from no page at all: browsers name every other origin, or say `null`. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
-  return origin === undefined || origin.toLowerCase() === `http://${host?.toLowerCase()}`;
+  return origin === undefined || /^https?:\/\/(.*)$/.exec(origin.toLowerCase())?.[1] === (host?.toLowerCase() ?? '');
 }

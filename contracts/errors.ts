@@ -12,6 +12,8 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: { status: 400, isRetryable: false },
   RUNTIME_REQUIRED: { status: 400, isRetryable: false },
   SECRET_MISSING: { status: 400, isRetryable: false },
+  WORKSPACE_REQUIRED: { status: 400, isRetryable: false },
+  UNAUTHENTICATED: { status: 401, isRetryable: false },
   FORBIDDEN: { status: 403, isRetryable: false },
   NOT_FOUND: { status: 404, isRetryable: false },
   UPLOAD_INCOMPLETE: { status: 408, isRetryable: true },
@@ -24,6 +26,7 @@ export const ERROR_CODES = {
   BACKEND_NOT_BUILT: { status: 501, isRetryable: false },
   HARNESS_NOT_BUILT: { status: 501, isRetryable: false },
   SECRETS_DISABLED: { status: 501, isRetryable: false },
+  ISSUER_UNREACHABLE: { status: 503, isRetryable: true },
   NOT_READY: { status: 503, isRetryable: true },
   CLUSTER_UNREACHABLE: { status: 503, isRetryable: true },
   STORE_TIMEOUT: { status: 503, isRetryable: true },
@@ -44,6 +47,8 @@ export interface ErrorDetails {
   errors?: readonly FieldError[];
   /** When the same call may help. */
   retryAfterSec?: number;
+  /** What a refusal of a caller says in `WWW-Authenticate`. */
+  challenge?: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 

@@ -12,6 +12,7 @@ import { AddDeadlinesAndDecisions0000000000010 } from '../migrations/0010_add_de
 import { NoteSettledRuns0000000000011 } from '../migrations/0011_note_settled_runs.js';
 import { IndexLargeSets0000000000012 } from '../migrations/0012_index_large_sets.js';
 import { IndexScorecards0000000000013 } from '../migrations/0013_index_scorecards.js';
+import { AddAccess0000000000014 } from '../migrations/0014_add_access.js';
 import { RegisterByOwner0000000000015 } from '../migrations/0015_register_by_owner.js';
 import { VersionSecrets0000000000016 } from '../migrations/0016_version_secrets.js';
 import { CreateAuditEvents0000000000017 } from '../migrations/0017_create_audit_events.js';
@@ -33,6 +34,7 @@ const MIGRATIONS = [
   NoteSettledRuns0000000000011,
   IndexLargeSets0000000000012,
   IndexScorecards0000000000013,
+  AddAccess0000000000014,
   RegisterByOwner0000000000015,
   VersionSecrets0000000000016,
   CreateAuditEvents0000000000017,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_BYTES = 10;
 const CHARACTERS = 26;
+const SHORT = 12;
 
 type Prefix = 'sc' | 'run' | 'aud';
 
@@ -19,3 +20,6 @@ function idOf(prefix: Prefix, ms: number, random: Buffer): string {
   for (let i = 0; i < CHARACTERS; i++, bits >>= 5n) text = CROCKFORD.charAt(Number(bits & 31n)) + text;
   return `${prefix}_${text}`;
 }
+
+/** An id that people may type: 60 random bits. */
+export const shortId = (): string => Array.from(randomBytes(SHORT), (byte) => CROCKFORD.charAt(byte & 31)).join('');

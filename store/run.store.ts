@@ -19,6 +19,7 @@ import { VERDICT_COLUMNS, verdictParams } from './verdict-columns.js';
 export interface NewRun {
   id: string;
   workspaceId: string;
+  createdBy?: string;
   idempotencyKey?: IdempotencyKey;
   /** A case of a dataset, or one that comes with the request. */
   case: { datasetPk: number; ordinal: number; id: string } | { own: EvalCase };
@@ -76,8 +77,8 @@ export class RunStore {
       await rows(
         db,
         `INSERT INTO runs (id, workspace_id, case_id, dataset_pk, case_ordinal, own_case, harness_pk, params, pool_id,
-           runtime_version, class, memory_mb, cpu_millicores, infra_retries, metadata)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+           runtime_version, class, memory_mb, cpu_millicores, infra_retries, metadata, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
         insertParams(run),
       );
       await auditWithin(db, { object: id });
@@ -102,6 +103,17 @@ export class RunStore {
       AND r.id > 'run_' AND r.id < $4 ORDER BY r.id DESC LIMIT $5`;
     const params = [...filterParams(filter), workspaceId, filter.after ?? 'run`', filter.limit];
     return (await runViews(this.dataSource, where, params)).map(({ run }) => run);
+  }
+
+  /** Who submitted it, or the scorecard it is of; null where nobody was asked. */
+  async submitterOf(id: string): Promise<string | null | undefined> {
+    const found = await row<{ subject: string | null }>(
+      this.dataSource,
+      `SELECT coalesce(r.created_by, s.created_by) AS subject
+       FROM runs r LEFT JOIN scorecards s ON s.id = r.scorecard_id WHERE r.id = $1`,
+      [id],
+    );
+    return found?.subject;
   }
 
   async guards(id: string): Promise<RunGuards | undefined> {
@@ -254,5 +266,6 @@ function insertParams(run: NewRun): unknown[] {
     run.demand.cpuMillicores ?? null,
     run.infraRetries,
     JSON.stringify(run.metadata),
+    run.createdBy ?? null,
   ];
 }

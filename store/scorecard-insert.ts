@@ -19,6 +19,7 @@ export type Sites = { every: Site; runtime: string } | { byTarget: Record<string
 export interface NewScorecard {
   id: string;
   workspaceId: string;
+  createdBy?: string;
   idempotencyKey?: IdempotencyKey;
   datasetPk: number;
   harnessPk: number;
@@ -46,8 +47,8 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
   await rows(
     db,
     `INSERT INTO scorecards (id, workspace_id, dataset_pk, harness_pk, runtime, class, trials, concurrency,
-       infra_retries, params, metadata, total, deadline_at, pool_ids)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14)`,
+       infra_retries, params, metadata, total, deadline_at, pool_ids, created_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15)`,
     [
       scorecard.id,
       scorecard.workspaceId,
@@ -63,6 +64,7 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
       total,
       scorecard.deadlineSec ?? null,
       [...new Set(siteRows(scorecard.sites).map(({ pool_id }) => pool_id))],
+      scorecard.createdBy ?? null,
     ],
   );
   const inserted = await insertRuns(db, scorecard, selected);

@@ -92,6 +92,16 @@ export class ScorecardStore {
     return (await row(this.dataSource, sql, [workspaceId, id])) !== undefined;
   }
 
+  /** Who submitted it; null where nobody was asked. */
+  async submitterOf(id: string): Promise<string | null | undefined> {
+    const found = await row<{ created_by: string | null }>(
+      this.dataSource,
+      'SELECT created_by FROM scorecards WHERE id = $1',
+      [id],
+    );
+    return found?.created_by;
+  }
+
   /** Newest first; `after` is the last id of the page before. */
   list(workspaceId: string, { after, limit }: { after?: string; limit: number }): Promise<ScorecardView[]> {
     const where = 'WHERE s.workspace_id = $1 AND ($2::text IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3';

@@ -8,7 +8,7 @@ export class AdmissionController {
   constructor(private readonly audits: AuditService) {}
 
   @Get('audit')
-  @Requires('read')
+  @Requires('operate', { isAnywhere: true })
   @Operation({
     summary: 'Whether the slots that are granted and the attempts that run agree',
     description: 'Asks the ledger of every runtime, those in use first, at most 200. `drift` must be 0.',

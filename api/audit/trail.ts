@@ -5,7 +5,6 @@ import { AuditStore, type WorkspaceEvent } from '../../store/audit.store.js';
 import type { AuditDraft, AuditFacts } from '../../store/audit-draft.js';
 import { newId } from '../../store/ids.js';
 import { Buckets } from '../common/buckets.js';
-import { principalOf } from '../common/caller.js';
 import { ApiDescription } from '../openapi/description.js';
 import type { Route } from '../openapi/document.js';
 import { namedByLocation, namedByRequest, storableName } from './object-name.js';
@@ -81,13 +80,12 @@ export class Trail {
   }
 }
 
-function whoOf(request: FastifyRequest) {
-  const principal = principalOf(request);
+function whoOf({ principal, identity }: FastifyRequest) {
   return {
     workspace: principal?.workspace ?? DEPLOYMENT,
-    subject: principal?.subject ?? null,
-    role: principal?.role ?? null,
-    keyId: principal?.keyId ?? null,
+    subject: identity?.subject ?? null,
+    role: principal?.role ?? (identity?.isOperator ? 'operator' : null),
+    keyId: identity?.keyId ?? null,
   };
 }
 

@@ -6,6 +6,7 @@ import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { JsonLog } from '../../config/log.js';
 import { isLoopbackHost, isOwnOrigin } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
+import type { Gate } from '../identity/access.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { addBodyParsers, BODY_LIMIT } from './body-parsers.js';
 import { sendProblem } from './problem.filter.js';
@@ -17,15 +18,25 @@ import { limitBodies, serverTimes, TIME_LIMITS, type TimeLimits } from './time-l
 interface AdapterParts {
   log: JsonLog;
   metrics: HttpMetrics;
+  access: Gate;
+  trustedProxies: readonly string[];
   /** Of one workspace; see `limitRequests`. */
   requestsPerSec?: number;
   times?: TimeLimits;
 }
 
 /** The HTTP server with all that holds for every request, also for those that reach no route. */
-export function createAdapter({ log, metrics, requestsPerSec, times = TIME_LIMITS }: AdapterParts): FastifyAdapter {
+export function createAdapter({
+  log,
+  metrics,
+  access,
+  trustedProxies,
+  requestsPerSec,
+  times = TIME_LIMITS,
+}: AdapterParts): FastifyAdapter {
   const options: FastifyHttpOptions<Server> = {
     bodyLimit: BODY_LIMIT,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     requestIdHeader: false,
     genReqId: ({ headers }) => ownRequestId(headers['x-request-id']),
     routerOptions: { maxParamLength: 1_024 },
@@ -36,7 +47,8 @@ export function createAdapter({ log, metrics, requestsPerSec, times = TIME_LIMIT
   const adapter = new FastifyAdapter(options);
   const server = adapter.getInstance<FastifyInstance>();
   addBodyParsers(server);
-  addHooks(server, log, metrics);
+  addHooks(server, log, metrics, access.mode);
+  guard(server, access);
   limitRequests(server, requestsPerSec);
   limitBodies(server, times);
   endConnectionsOnClose(server);
@@ -48,12 +60,15 @@ function ownRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.-]{1,64}$/.test(header) ? header : randomUUID();
 }
 
-function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics): void {
+function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics, mode: Gate['mode']): void {
   server.addHook('onRequest', async (request, reply) => {
     setSafeHeaders(request, reply);
     const { host, origin } = request.headers;
-    if (!isLoopbackHost(host)) {
-      const message = 'only requests to a loopback host name are answered: use http://localhost or http://127.0.0.1';
+    if (!mode.isOn) reply.header('x-everdict-mode', 'dev');
+    if (!mode.isOn && !isLoopbackHost(host)) {
+      const message =
+        'authentication is off, and without it only requests to a loopback host name are answered: ' +
+        'use http://localhost or http://127.0.0.1';
       throw new PlatformError('FORBIDDEN', message);
     }
     if (!isOwnOrigin(origin, host)) {
@@ -68,7 +83,19 @@ function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics): 
       path: request.url.split('?')[0],
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
+      ...(request.identity && { subject: request.identity.subject, workspace: request.principal?.workspace }),
     });
+  });
+}
+
+/** No route without a rule, and no request past it. */
+function guard(server: FastifyInstance, access: Gate): void {
+  server.addHook('onRoute', ({ method, url, config }) => {
+    if (!config?.access) throw new Error(`the route ${method} ${url} does not say what it takes to use it`);
+  });
+  server.addHook('onRequest', async (request) => {
+    const { access: rule } = request.routeOptions.config;
+    if (rule) await access.admit(request, rule);
   });
 }
 

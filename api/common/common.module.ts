@@ -12,11 +12,14 @@ import { SecretRotation } from '../../secrets/secret-rotation.js';
 import { AttemptStore } from '../../store/attempt.store.js';
 import { AuditStore } from '../../store/audit.store.js';
 import { CensusStore } from '../../store/census.store.js';
+import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
 import { InvariantStore } from '../../store/invariant.store.js';
+import { KeyStore } from '../../store/key.store.js';
 import { LogStore } from '../../store/log.store.js';
+import { MemberStore } from '../../store/member.store.js';
 import { PoolStore } from '../../store/pool.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
@@ -24,6 +27,8 @@ import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import { ScorecardNotes } from '../../store/scorecard-notes.js';
+import { WorkspaceStore } from '../../store/workspace.store.js';
+import { AccessMode } from '../identity/access-mode.js';
 import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
@@ -35,17 +40,21 @@ const STORES = [
   AttemptStore,
   AuditStore,
   CensusStore,
+  CiBindingStore,
   DatasetStore,
   HarnessStore,
   IdempotencyStore,
   InvariantStore,
+  KeyStore,
   LogStore,
+  MemberStore,
   PoolStore,
   ProgressStore,
   RegistryStore,
   RunStore,
   RuntimeStore,
   ScorecardStore,
+  WorkspaceStore,
 ];
 
 /** What the process owns and hands in. */
@@ -58,13 +67,14 @@ export interface CommonParts {
 
 export interface CommonProviders extends CommonParts {
   registry: Registry;
+  mode: AccessMode;
 }
 
 @Module({})
 class CommonModule {}
 
 /** What every resource uses. */
-export function commonModule({ env, dataSource, workflows, log, registry }: CommonProviders): DynamicModule {
+export function commonModule({ env, dataSource, workflows, log, registry, mode }: CommonProviders): DynamicModule {
   const sealer = new Sealer(env.EVERDICT_SECRETS_KEY);
   const hidden = new HiddenValues();
   log.maskWith((text) => hidden.without(text));
@@ -74,6 +84,7 @@ export function commonModule({ env, dataSource, workflows, log, registry }: Comm
     { provide: WorkflowClient, useValue: workflows },
     { provide: JsonLog, useValue: log },
     { provide: Registry, useValue: registry },
+    { provide: AccessMode, useValue: mode },
     { provide: Operator, useValue: new Operator(env) },
     { provide: Sealer, useValue: sealer },
     { provide: SecretStore, useValue: secrets },

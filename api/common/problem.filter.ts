@@ -36,14 +36,21 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   }
   if (reply.sent) return;
   setSafeHeaders(request, reply);
+  if (error instanceof PlatformError) addDetails(reply, error.details);
   reply.status(problem.status).type(PROBLEM_TYPE);
-  const retryAfterSec = error instanceof PlatformError ? error.details.retryAfterSec : undefined;
-  if (retryAfterSec !== undefined) reply.header('retry-after', retryAfterSec);
   // What is still to come of that request is no other one.
   if (problem.status === HttpStatus.REQUEST_TIMEOUT) reply.header('connection', 'close');
   const send = () => void reply.send(JSON.stringify(problem));
   if (problem.status === HttpStatus.PAYLOAD_TOO_LARGE) afterBody(request.raw, send);
   else send();
+}
+
+function addDetails(reply: FastifyReply, { challenge, retryAfterSec }: PlatformError['details']): void {
+  if (retryAfterSec !== undefined) reply.header('retry-after', String(retryAfterSec));
+  if (challenge === undefined) return;
+  // A quoted string of a header has no quotes, and nothing but ASCII.
+  const said = Object.entries(challenge).map(([name, text]) => `${name}="${text.replace(/[^ !#-[\]-~]/g, "'")}"`);
+  reply.header('www-authenticate', `Bearer ${['realm="everdict"', ...said].join(', ')}`);
 }
 
 /** A client that still writes when the connection is closed may never read why: its body is thrown away first. */

@@ -60,6 +60,7 @@ function clientFaultStatus(error: unknown): number | undefined {
 }
 
 function codeOfStatus(status: number): ErrorCode {
+  if (status === 401) return 'UNAUTHENTICATED';
   if (status === 403) return 'FORBIDDEN';
   if (status === 404) return 'NOT_FOUND';
   if (status === 413) return 'BODY_TOO_LARGE';

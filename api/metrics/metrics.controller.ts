@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { Public } from '../common/requires.js';
+import { Requires } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
 import { MetricsService } from './metrics.service.js';
 
@@ -9,7 +9,7 @@ export class MetricsController {
   constructor(private readonly metrics: MetricsService) {}
 
   @Get()
-  @Public()
+  @Requires('operate', { isAnywhere: true, isOpenToLoopback: true })
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @Operation({
     summary: 'State and work of the platform in the text format of Prometheus',

@@ -9,8 +9,12 @@ const ASSETS: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
+const DEV_NOTICE = `
+<p role="status" style="margin:0;padding:.6em 1em;background:#fff3cd;font-family:sans-serif"><strong>Development mode:</strong>
+authentication is off, and whoever reaches this port may do everything.</p>`;
+
 /** Everything comes from this server, so that the page works without internet. */
-export const DOCS_PAGE = `<!doctype html>
+export const docsPage = (isDev: boolean): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -19,7 +23,7 @@ export const DOCS_PAGE = `<!doctype html>
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
-<body>
+<body>${isDev ? DEV_NOTICE : ''}
 <div id="swagger-ui"><p>Loading the description of the API from <a href="/openapi.json">/openapi.json</a> …</p></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>

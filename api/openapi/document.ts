@@ -4,6 +4,8 @@ import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } 
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../contracts/errors.js';
 import { PROBLEM_TYPE } from '../common/problem.js';
+import { type AccessRule, accessRuleOf } from '../common/requires.js';
+import { WORKSPACE_HEADER } from '../identity/workspace-header.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { SchemaBook } from './schemas.js';
 
@@ -24,6 +26,19 @@ const COMMON_REFUSALS: readonly ErrorCode[] = [
   'STORE_TIMEOUT',
   'STORE_UNAVAILABLE',
 ];
+/** Codes that any route may refuse a caller with. */
+const CALLER_REFUSALS: readonly ErrorCode[] = [
+  'WORKSPACE_REQUIRED',
+  'UNAUTHENTICATED',
+  'NOT_FOUND',
+  'ISSUER_UNREACHABLE',
+];
+const WORKSPACE_PARAMETER = {
+  name: WORKSPACE_HEADER,
+  in: 'header',
+  description: 'Which workspace is meant; needed by whoever is in several',
+  schema: { type: 'string' },
+};
 
 /** The OpenAPI 3.1 description of what the controllers declare. */
 export function openApiDocument(controllers: readonly Type<unknown>[], version: string): Json {
@@ -45,7 +60,12 @@ export function openApiDocument(controllers: readonly Type<unknown>[], version: 
     },
     servers: [{ url: '/' }],
     paths,
-    components: { schemas: book.components },
+    components: {
+      schemas: book.components,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a token of the identity provider' },
+      },
+    },
   };
 }
 
@@ -59,6 +79,7 @@ export interface Route {
   handler: string;
   id: string;
   info: OperationInfo;
+  rule: AccessRule;
   args: { kind: RouteParamtypes; argument: RouteArgument }[];
 }
 
@@ -72,6 +93,7 @@ export function routesOf(controller: Type<unknown>): Route[] {
     const info: OperationInfo | undefined = Reflect.getMetadata(OPERATION, handler);
     const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
     if (info === undefined || method === undefined) return [];
+    const rule = accessRuleOf(handler);
     const path = joinPath(String(base), String(Reflect.getMetadata(PATH_METADATA, handler)));
     const declared: Record<string, RouteArgument> = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
     const args = Object.entries(declared)
@@ -79,7 +101,7 @@ export function routesOf(controller: Type<unknown>): Route[] {
       .sort((a, b) => a.argument.index - b.argument.index);
     const tag = path.split('/')[1] ?? '';
     return [
-      { method: RequestMethod[method].toLowerCase(), path, tag, handler: name, id: `${tag}_${name}`, info, args },
+      { method: RequestMethod[method].toLowerCase(), path, tag, handler: name, id: `${tag}_${name}`, info, rule, args },
     ];
   });
 }
@@ -90,22 +112,30 @@ function joinPath(...parts: readonly string[]): string {
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}')).join('/')}`;
 }
 
-function operation({ tag, id, info, args }: Route, book: SchemaBook): Json {
+function operation({ tag, id, info, rule, args }: Route, book: SchemaBook): Json {
+  const isPublic = rule.permission === 'public';
   const schemaOf = (kind: RouteParamtypes) => {
     const schema = args.find((arg) => arg.kind === kind)?.argument.schema;
     return schema instanceof z.ZodType ? schema : undefined;
   };
   const body = info.body ?? schemaOf(RouteParamtypes.BODY);
   const query = info.query ?? schemaOf(RouteParamtypes.QUERY);
-  const parameters = [...pathParameters(args, book), ...headerParameters(info), ...queryParameters(query, book)];
+  const parameters = [
+    ...pathParameters(args, book),
+    ...headerParameters(info),
+    ...(isPublic ? [] : [WORKSPACE_PARAMETER]),
+    ...queryParameters(query, book),
+  ];
   return {
     operationId: id,
     tags: [tag],
     summary: info.summary,
+    security: isPublic ? [] : [{ bearer: [] }],
+    'x-everdict-permission': rule.permission,
     ...(info.description ? { description: info.description } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: requestBody(body, info, book) } : {}),
-    responses: { [info.answer.status]: success(info, book), ...refusals(info, body !== undefined) },
+    responses: { [info.answer.status]: success(info, book), ...refusals(info, body !== undefined, isPublic) },
   };
 }
 
@@ -162,12 +192,13 @@ function success({ answer }: OperationInfo, book: SchemaBook): Json {
 }
 
 /** Refusals by status; each names its codes. */
-function refusals({ refuses = [] }: OperationInfo, hasBody: boolean): Json {
+function refusals({ refuses = [] }: OperationInfo, hasBody: boolean, isPublic: boolean): Json {
+  const callerCodes = isPublic ? [] : CALLER_REFUSALS;
   const bodyCodes: readonly ErrorCode[] = hasBody
     ? ['UPLOAD_INCOMPLETE', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
     : [];
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...COMMON_REFUSALS, ...bodyCodes, ...refuses])) {
+  for (const code of new Set([...COMMON_REFUSALS, ...callerCodes, ...bodyCodes, ...refuses])) {
     const { status } = ERROR_CODES[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -1,13 +1,17 @@
 import { Controller, Get, Header, Param, StreamableFile } from '@nestjs/common';
 import { PlatformError } from '../../contracts/errors.js';
 import { Public } from '../common/requires.js';
+import { AccessMode } from '../identity/access-mode.js';
 import { ApiDescription } from './description.js';
-import { DOCS_PAGE, DOCS_POLICY, DOCS_START, docsAsset } from './docs-page.js';
+import { DOCS_POLICY, DOCS_START, docsAsset, docsPage } from './docs-page.js';
 import { Operation } from './operation.js';
 
 @Controller()
 export class OpenApiController {
-  constructor(private readonly description: ApiDescription) {}
+  constructor(
+    private readonly description: ApiDescription,
+    private readonly mode: AccessMode,
+  ) {}
 
   @Get('openapi.json')
   @Public()
@@ -25,7 +29,7 @@ export class OpenApiController {
   @Header('content-security-policy', DOCS_POLICY)
   @Operation({ summary: 'This description as a page', answer: { status: 200, type: 'text/html' } })
   page(): string {
-    return DOCS_PAGE;
+    return docsPage(!this.mode.isOn);
   }
 
   @Get('docs/start.js')

@@ -120,7 +120,7 @@ export class RunsController {
     answer: { status: 200, schema: RunView },
     refuses: ['NOT_FOUND'],
   })
-  cancel(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
-    return this.runs.cancel(workspace, id);
+  cancel(@Caller() caller: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
+    return this.runs.cancel(caller, id);
   }
 }

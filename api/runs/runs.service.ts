@@ -23,6 +23,7 @@ import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { Operator } from '../common/operator.js';
+import { refuseForeignWork } from '../common/own-work.js';
 import { ReferencesService } from '../common/references.service.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
@@ -84,6 +85,7 @@ export class RunsService {
     const run: NewRun = {
       id: newId('run'),
       workspaceId: workspace,
+      createdBy: subject,
       idempotencyKey,
       case: stored,
       harnessPk: harness.pk,
@@ -160,8 +162,10 @@ export class RunsService {
   }
 
   /** In the database first, then in Temporal. A run that has its outcome keeps it. */
-  async cancel(workspace: string, id: string): Promise<RunView> {
+  async cancel(caller: Principal, id: string): Promise<RunView> {
+    const { workspace } = caller;
     await this.read(workspace, id);
+    await refuseForeignWork(caller, id, (run) => this.runs.submitterOf(run));
     const outcome = await this.runs.requestCancel(id);
     if (outcome === 'requested' || outcome === 'cancelled') this.workflows.cancelCase(id);
     return this.read(workspace, id);

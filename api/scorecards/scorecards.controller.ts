@@ -100,12 +100,12 @@ export class ScorecardsController {
     refuses: ['NOT_FOUND', 'CONFLICT'],
   })
   settle(
-    @Caller() { workspace, subject }: Principal,
+    @Caller() caller: Principal,
     @Param('id', { schema: ScorecardId }) id: ScorecardId,
     @Param('caseId', { schema: CaseId }) caseId: CaseId,
     @Body({ schema: Settlement }) settlement: Settlement,
   ): Promise<RunView> {
-    return this.scorecards.settle(workspace, id, caseId, settlement, subject);
+    return this.scorecards.settle(caller, id, caseId, settlement);
   }
 
   @Get(':id/stragglers')
@@ -156,10 +156,7 @@ export class ScorecardsController {
     answer: { status: 200, schema: ScorecardView },
     refuses: ['NOT_FOUND'],
   })
-  cancel(
-    @Caller() { workspace }: Principal,
-    @Param('id', { schema: ScorecardId }) id: ScorecardId,
-  ): Promise<ScorecardView> {
-    return this.scorecards.cancel(workspace, id);
+  cancel(@Caller() caller: Principal, @Param('id', { schema: ScorecardId }) id: ScorecardId): Promise<ScorecardView> {
+    return this.scorecards.cancel(caller, id);
   }
 }

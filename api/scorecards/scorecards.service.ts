@@ -17,6 +17,7 @@ import type { Principal } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { refuseForeignWork } from '../common/own-work.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
 import { confirmationBy, warningsOf } from '../common/uses.js';
@@ -60,6 +61,7 @@ export class ScorecardsService {
     const created = await this.scorecards.create({
       id,
       workspaceId: workspace,
+      createdBy: subject,
       idempotencyKey,
       datasetPk: dataset.pk,
       harnessPk: harness.pk,
@@ -119,11 +121,13 @@ export class ScorecardsService {
   }
 
   /** An operator's decision over one run, in the database first. Its job, if any, is stopped and removed after. */
-  async settle(workspace: string, id: string, caseId: string, settlement: Settlement, by: string): Promise<RunView> {
+  async settle(caller: Principal, id: string, caseId: string, settlement: Settlement): Promise<RunView> {
+    const { workspace, subject } = caller;
     await this.read(workspace, id);
+    await refuseForeignWork(caller, id, (scorecard) => this.scorecards.submitterOf(scorecard));
     noteAudit({ after: contentHash(settlement) });
     const run = pickTrial(await this.runs.ofCase(id, caseId), `case ${quoted(caseId)} of ${id}`, settlement.trial);
-    await this.runs.decide(run.id, decisionOf(settlement), by);
+    await this.runs.decide(run.id, decisionOf(settlement), subject);
     const settled = await this.runs.find(workspace, run.id);
     if (!settled) throw notFound('run', run.id);
     if (settled.outcome !== settlement.outcome) {
@@ -154,8 +158,10 @@ export class ScorecardsService {
   }
 
   /** In the database first, then in Temporal. What is finished stays finished. */
-  async cancel(workspace: string, id: string): Promise<ScorecardView> {
+  async cancel(caller: Principal, id: string): Promise<ScorecardView> {
+    const { workspace } = caller;
     await this.mustExist(workspace, id);
+    await refuseForeignWork(caller, id, (scorecard) => this.scorecards.submitterOf(scorecard));
     const outcome = await this.scorecards.requestCancel(id);
     if (outcome === 'requested') this.workflows.cancelScorecard(id);
     return this.read(workspace, id);

@@ -62,7 +62,7 @@ export class SecretsController {
   }
 
   @Post('rotate-key')
-  @Requires('operate')
+  @Requires('operate', { isAnywhere: true })
   @HttpCode(200)
   @Operation({
     summary: 'Seals every secret of the deployment with the first key',

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import net from 'node:net';
 import fc from 'fast-check';
-import { refuseForeignHost } from '../../../api/app.js';
 import { Problem } from '../../../api/common/problem.js';
+import { refuseOpenBind } from '../../../api/identity/access-mode.js';
 import { type Api, startApi } from './server.js';
 
 let api: Api;
@@ -52,12 +52,16 @@ describe('who is answered', () => {
     expect(await get('/healthz', { host: new URL(api.url).host, origin: origin() })).toBe(status);
   });
 
-  test.each(['0.0.0.0', '::', '192.168.1.5', 'example.com'])('binding to %s is refused', (host) => {
-    expect(() => refuseForeignHost(host)).toThrow(`EVERDICT_HOST is ${host}`);
-  });
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'example.com'])(
+    'binding to %s is refused without authentication',
+    (host) => {
+      expect(() => refuseOpenBind(host, { isOn: false })).toThrow(`EVERDICT_HOST is ${host}`);
+      expect(() => refuseOpenBind(host, { isOn: true })).not.toThrow();
+    },
+  );
 
   test.each(['127.0.0.1', '::1', 'localhost'])('binding to %s is fine', (host) => {
-    expect(() => refuseForeignHost(host)).not.toThrow();
+    expect(() => refuseOpenBind(host, { isOn: false })).not.toThrow();
   });
 });
 

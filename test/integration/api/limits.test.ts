@@ -114,9 +114,12 @@ describe('a server that waits for 0.3 s', () => {
   beforeAll(async () => {
     const log = new JsonLog(() => {});
     const times = { headMs: 300, lookMs: 50, bodyMs: 300 };
-    server = createAdapter({ log, metrics: new HttpMetrics(createRegistry()), times }).getInstance<FastifyInstance>();
-    server.post('/body', async () => 'whole');
-    server.get('/slow', (_request, reply) => {
+    const metrics = new HttpMetrics(createRegistry());
+    const access = { mode: { isOn: false }, admit: async () => {} };
+    server = createAdapter({ log, metrics, times, access, trustedProxies: [] }).getInstance<FastifyInstance>();
+    const config = { access: { permission: 'public' } } as const;
+    server.post('/body', { config }, async () => 'whole');
+    server.get('/slow', { config }, (_request, reply) => {
       reply.hijack();
       reply.raw.write('HTTP-like stream');
       setTimeout(() => reply.raw.end('its end'), 1_000);

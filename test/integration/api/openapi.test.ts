@@ -16,9 +16,13 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const ROUTES = [
+  'delete /ci-bindings/{id}',
+  'delete /keys/{id}',
+  'delete /members/{subject}',
   'delete /secrets/{name}',
   'get /admission/audit',
   'get /audit',
+  'get /ci-bindings',
   'get /datasets',
   'get /datasets/{id}/versions/{version}',
   'get /datasets/{id}/versions/{version}/cases',
@@ -27,6 +31,8 @@ const ROUTES = [
   'get /harnesses',
   'get /harnesses/{id}/versions/{version}',
   'get /healthz',
+  'get /keys',
+  'get /members',
   'get /metrics',
   'get /openapi.json',
   'get /readyz',
@@ -42,6 +48,10 @@ const ROUTES = [
   'get /scorecards/{id}/events',
   'get /scorecards/{id}/stragglers',
   'get /secrets',
+  'get /whoami',
+  'get /workspaces',
+  'patch /members/{subject}',
+  'post /ci-bindings',
   'post /datasets',
   'post /datasets/{id}/versions/{version}/confirm',
   'post /datasets/{id}/versions/{version}/deprecate',
@@ -50,6 +60,8 @@ const ROUTES = [
   'post /harnesses/{id}/versions/{version}/confirm',
   'post /harnesses/{id}/versions/{version}/deprecate',
   'post /harnesses/{id}/versions/{version}/restore',
+  'post /keys',
+  'post /members',
   'post /runs',
   'post /runs/{id}/cancel',
   'post /runtimes',
@@ -60,6 +72,7 @@ const ROUTES = [
   'post /scorecards/{id}/cancel',
   'post /scorecards/{id}/cases/{caseId}/settle',
   'post /secrets/rotate-key',
+  'post /workspaces',
   'put /datasets/{id}/versions/{version}/tags',
   'put /harnesses/{id}/versions/{version}/tags',
   'put /runtimes/{id}/versions/{version}/tags',
@@ -127,9 +140,12 @@ describe('/openapi.json', () => {
 
   test('gives every refusal the shape of a problem and names its codes', () => {
     const { responses } = document.paths['/scorecards'].post;
-    expect(Object.keys(responses).sort()).toEqual([
-      ...['202', '400', '403', '404', '408', '409', '413', '415', '429', '500', '501', '503'],
-    ]);
+    const statuses = [202, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 501, 503];
+    expect(
+      Object.keys(responses)
+        .map(Number)
+        .sort((a, b) => a - b),
+    ).toEqual(statuses);
     expect(responses['400'].description).toContain('`DEMAND_EXCEEDS_ENVELOPE`');
     expect(responses['404'].content['application/problem+json'].schema).toEqual({
       $ref: '#/components/schemas/Problem',

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import type { ChangedMember, Invitation, MemberView } from '../../contracts/access.js';
+import { PlatformError } from '../../contracts/errors.js';
+import type { Role } from '../../contracts/identity.js';
+import { isWithin } from '../../policy/permissions.js';
+import { KeyStore } from '../../store/key.store.js';
+import { type MemberChange, MemberStore } from '../../store/member.store.js';
+import type { Principal } from '../common/caller.js';
+import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
+import { notFound } from '../common/registration.js';
+
+@Injectable()
+export class MembersService {
+  constructor(
+    private readonly members: MemberStore,
+    private readonly keys: KeyStore,
+  ) {}
+
+  async invite({ workspace, subject: by }: Principal, invitation: Invitation) {
+    const [, keyId] = /^key:(.+)$/.exec(invitation.subject) ?? [];
+    if (keyId !== undefined && (await this.keys.expiryOf(keyId)) === undefined) throw notFound('key', keyId);
+    const invited = await this.members.invite(workspace, invitation, by);
+    if (invited.kind !== 'conflict') return { kind: invited.kind, member: invited.member };
+    const { subject, role } = invited.member;
+    const message = `${subject} is ${role} already: PATCH /members/${encodeURIComponent(subject)} gives it another role`;
+    throw new PlatformError('CONFLICT', message);
+  }
+
+  async list(workspace: string, { cursor, limit }: ListQuery): Promise<Page<MemberView>> {
+    const after = decodeCursor(z.string(), cursor);
+    const found = await this.members.list(workspace, { after, limit: limit + 1 });
+    return toPage(
+      found,
+      limit,
+      (member) => member,
+      ({ subject }) => subject,
+    );
+  }
+
+  async changeRole(workspace: string, subject: string, role: Role, isForced: boolean): Promise<ChangedMember> {
+    const mayKeep = (key: Parameters<typeof isWithin>[0]) => isWithin(key, { role, scope: 'admin' });
+    return shown(subject, await this.members.changeRole(workspace, subject, role, mayKeep, isForced));
+  }
+
+  async remove(workspace: string, subject: string, isForced: boolean): Promise<ChangedMember> {
+    return shown(subject, await this.members.remove(workspace, subject, isForced));
+  }
+}
+
+function shown(subject: string, change: MemberChange | undefined): ChangedMember {
+  if (!change) throw notFound('member', subject);
+  return { ...change.member, revokedKeys: change.revokedKeys };
+}

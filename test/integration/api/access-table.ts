@@ -1,0 +1,178 @@
+import type { Permission } from '../../../contracts/identity.js';
+import type { Reply } from './server.js';
+
+/** What there is in workspace `team-a`, and ways to make more of it there. */
+export interface AccessWorld {
+  scorecard: string;
+  settled: string;
+  cancelled: string;
+  run: string;
+  cancelledRun: string;
+  make(path: string, body: unknown, method?: string): Promise<Reply['body']>;
+}
+
+/**
+ * How a route is called with what is in `team-a`, and how it answers. A new route gets a line here; `foreign` is said
+ * where the answer differs in a workspace that has none of it.
+ */
+export interface RouteLine {
+  permission: Permission | 'public';
+  ok: number | readonly number[];
+  foreign?: number | readonly number[];
+  /** The path; without it the route's own. */
+  path?: string | ((world: AccessWorld) => string | Promise<string>);
+  body?: unknown;
+  /** It acts in no workspace. */
+  isAnywhere?: boolean;
+}
+
+const NEW = [200, 201];
+const SECRET = { use: 'env', value: 'sesame-0123456789' };
+const aCase = { id: 'one', task: 'say one' };
+const version = (kind: string, id: string, rest = ''): Pick<RouteLine, 'path' | 'foreign'> => ({
+  path: `/${kind}/${id}/versions/1.0.0${rest}`,
+  foreign: 404,
+});
+const of = (kind: string, key: keyof AccessWorld, rest = ''): Pick<RouteLine, 'path' | 'foreign'> => ({
+  path: (world) => `/${kind}/${String(world[key])}${rest}`,
+  foreign: 404,
+});
+
+let made = 0;
+const aSubject = (): string => {
+  made += 1;
+  return `oidc:idp.example:person-${made}`;
+};
+const aMember: Pick<RouteLine, 'path' | 'foreign'> = {
+  path: async ({ make }) => {
+    const { subject } = await make('/members', { subject: aSubject(), role: 'viewer' });
+    return `/members/${encodeURIComponent(subject)}`;
+  },
+  foreign: 404,
+};
+
+/** What is said of a registered version: of one that nothing else here uses. */
+const standing = (kind: string, id: string): Record<string, RouteLine> => {
+  const route = `/${kind}/:id/versions/:version`;
+  const line = (rest: string): RouteLine => ({
+    permission: 'curate',
+    ok: 200,
+    path: `/${kind}/${id}/versions/0.1.0${rest}`,
+    foreign: 404,
+  });
+  return {
+    [`PUT ${route}/tags`]: { ...line('/tags'), body: { tags: ['good'] } },
+    [`POST ${route}/confirm`]: line('/confirm'),
+    [`POST ${route}/deprecate`]: line('/deprecate'),
+    [`POST ${route}/restore`]: line('/restore'),
+  };
+};
+
+export const ROUTES: Readonly<Record<string, RouteLine>> = {
+  'GET /healthz': { permission: 'public', ok: 200 },
+  'GET /readyz': { permission: 'public', ok: [200, 503] },
+  'GET /openapi.json': { permission: 'public', ok: 200 },
+  'GET /docs': { permission: 'public', ok: 200 },
+  'GET /docs/start.js': { permission: 'public', ok: 200 },
+  'GET /docs/:file': { permission: 'public', ok: 200, path: '/docs/swagger-ui.css' },
+  'GET /metrics': { permission: 'operate', ok: 200, isAnywhere: true },
+  'GET /audit': { permission: 'administer', ok: 200 },
+  'GET /admission/audit': { permission: 'operate', ok: 200, isAnywhere: true },
+
+  'GET /whoami': { permission: 'read', ok: 200, isAnywhere: true },
+  'GET /workspaces': { permission: 'read', ok: 200, isAnywhere: true },
+  'POST /workspaces': { permission: 'operate', ok: NEW, isAnywhere: true, body: { id: 'team-c' } },
+  'POST /keys': { permission: 'administer', ok: 201, body: { name: 'another', role: 'viewer' } },
+  'GET /keys': { permission: 'administer', ok: 200 },
+  'DELETE /keys/:id': {
+    permission: 'administer',
+    ok: 200,
+    foreign: 404,
+    path: async ({ make }) => `/keys/${(await make('/keys', { name: 'to go', role: 'viewer' })).id}`,
+  },
+  'POST /members': { permission: 'administer', ok: NEW, body: { subject: 'ada@example.com', role: 'viewer' } },
+  'GET /members': { permission: 'administer', ok: 200 },
+  'PATCH /members/:subject': { permission: 'administer', ok: 200, ...aMember, body: { role: 'member' } },
+  'DELETE /members/:subject': { permission: 'administer', ok: 200, ...aMember },
+  'POST /ci-bindings': { permission: 'administer', ok: NEW, body: { repository: 'acme/agent' } },
+  'GET /ci-bindings': { permission: 'administer', ok: 200 },
+  'DELETE /ci-bindings/:id': {
+    permission: 'administer',
+    ok: 200,
+    foreign: 404,
+    path: async ({ make }) => {
+      made += 1;
+      return `/ci-bindings/${(await make('/ci-bindings', { repository: `acme/agent-${made}` })).id}`;
+    },
+  },
+
+  'PUT /secrets/:name': { permission: 'administer', ok: NEW, path: '/secrets/token', body: SECRET },
+  'GET /secrets': { permission: 'administer', ok: 200 },
+  'DELETE /secrets/:name': {
+    permission: 'administer',
+    ok: 204,
+    foreign: 404,
+    path: async ({ make }) => {
+      made += 1;
+      return `/secrets/${(await make(`/secrets/s${made}`, SECRET, 'PUT')).name}`;
+    },
+  },
+  'POST /secrets/rotate-key': { permission: 'operate', ok: 200, isAnywhere: true },
+
+  'POST /datasets': { permission: 'curate', ok: NEW, body: { id: 'more', version: '1.0.0', cases: [aCase] } },
+  'GET /datasets': { permission: 'read', ok: 200 },
+  'GET /datasets/:id/versions/:version': { permission: 'read', ok: 200, ...version('datasets', 'tasks') },
+  'GET /datasets/:id/versions/:version/cases': {
+    permission: 'read',
+    ok: 200,
+    ...version('datasets', 'tasks', '/cases'),
+  },
+  'GET /datasets/:id/versions/:version/cases.jsonl': {
+    permission: 'read',
+    ok: 200,
+    ...version('datasets', 'tasks', '/cases.jsonl'),
+  },
+  'POST /harnesses': {
+    permission: 'register',
+    ok: NEW,
+    body: { kind: 'command', id: 'more', version: '1.0.0', command: 'true' },
+  },
+  'GET /harnesses': { permission: 'read', ok: 200 },
+  'GET /harnesses/:id/versions/:version': { permission: 'read', ok: 200, ...version('harnesses', 'echo') },
+  'POST /runtimes': { permission: 'register', ok: NEW, body: { kind: 'local', id: 'more', version: '1.0.0' } },
+  'GET /runtimes': { permission: 'read', ok: 200 },
+  'GET /runtimes/:id/versions/:version': { permission: 'read', ok: 200, ...version('runtimes', 'here') },
+  ...standing('datasets', 'tasks'),
+  ...standing('harnesses', 'echo'),
+  ...standing('runtimes', 'here'),
+
+  'POST /scorecards': {
+    permission: 'run',
+    ok: 202,
+    foreign: 404,
+    body: { dataset: 'tasks', harness: 'echo', runtime: 'here' },
+  },
+  'GET /scorecards': { permission: 'read', ok: 200 },
+  'GET /scorecards/:id': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard') },
+  'GET /scorecards/:id/cases': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/cases') },
+  'GET /scorecards/:id/stragglers': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/stragglers') },
+  'GET /scorecards/:id/events': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/events') },
+  'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },
+  'POST /scorecards/:id/cases/:caseId/settle': {
+    permission: 'stop',
+    ok: 200,
+    ...of('scorecards', 'settled', '/cases/case-0/settle'),
+    body: { outcome: 'failed', reason: 'seen by eye' },
+  },
+  'POST /runs': {
+    permission: 'run',
+    ok: 202,
+    foreign: 404,
+    body: { case: aCase, harness: 'echo', runtime: 'here' },
+  },
+  'GET /runs': { permission: 'read', ok: 200 },
+  'GET /runs/:id': { permission: 'read', ok: 200, ...of('runs', 'run') },
+  'GET /runs/:id/attempts': { permission: 'read', ok: 200, ...of('runs', 'run', '/attempts') },
+  'GET /runs/:id/logs': { permission: 'read', ok: 200, ...of('runs', 'run', '/logs') },
+  'POST /runs/:id/cancel': { permission: 'stop', ok: 200, ...of('runs', 'cancelledRun', '/cancel') },
+};
