@@ -40,7 +40,7 @@ export async function openAccess(
 ): Promise<K8sAccess> {
   const path = spec.kubeconfigSecret ? 'kubeconfigSecret' : spec.authSecret ? 'authSecret' : undefined;
   if (path === undefined) return ambientAccess(spec, policy);
-  if (credential?.path !== path) throw refuse(path, `names the secret ${spec[path]}, which is not there`);
+  if (credential?.path !== path) throw refuse(path, `names the secret ${spec[path]}, which is not given`);
   const access =
     path === 'authSecret' ? tokenAccess(spec, credential) : await kubeconfigAccess(spec, credential, policy);
   const fault = addressFault(credential, { path: 'server', url: access.server.href });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { ClusterFailure } from '../cluster-client.js';
 import { parseKubeconfig } from './kubeconfig.js';
 
@@ -125,4 +126,38 @@ test.each([
 test('the first faults of many are named, and the others counted', () => {
   const user = { exec: {}, tokenFile: '/a', 'client-key': '/b', as: 'root' };
   expect(refusal(config({ ...CLUSTER, 'proxy-url': 'x' }, user))).toMatch(/; and \d more$/);
+});
+
+test('whatever is stored is taken or refused, and never breaks anything', () => {
+  const key = fc.constantFrom('server', 'exec', 'token', 'name', 'cluster', 'user', '__proto__', 'constructor', 'x');
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      fc.string(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('tree')),
+      fc.dictionary(key, tie('tree')),
+    ),
+  }));
+  const clean = (run: () => unknown) => {
+    try {
+      run();
+    } catch (error) {
+      if (!(error instanceof ClusterFailure)) throw error;
+      expect(error.message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+  };
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        tree.map((given) => JSON.stringify(given)),
+        fc.tuple(tree, tree).map(([a, b]) => config(Object(a), Object(b))),
+      ),
+      (text) => {
+        clean(() => parseKubeconfig(text, { allowHost: false }));
+      },
+    ),
+  );
+  expect(Reflect.get({}, 'server')).toBeUndefined();
 });
