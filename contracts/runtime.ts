@@ -29,6 +29,11 @@ export const HttpUrl = z
   .max(2_000)
   .refine((url) => !CREDENTIAL.test(url), 'holds a credential: name a secret instead');
 export const ImageName = z.string().min(1).max(512).regex(/^\S+$/, 'has white space');
+/** Where a cluster answers: scheme, host, port, and a path where something stands before it. */
+const ClusterUrl = HttpUrl.refine(
+  (url) => !/[?#\\\s\p{Cc}]/u.test(url),
+  'is more than an address: give scheme, host, port and path',
+);
 const Label = z.string().min(1).max(253);
 
 /** Limits of a runtime. Absent `maxConcurrent`: nomad and k8s 20, local the CPU count of its host. */
@@ -88,7 +93,7 @@ const LocalRuntimeSpec = z.strictObject({ kind: z.literal('local'), ...base });
 const NomadRuntimeSpec = z.strictObject({
   kind: z.literal('nomad'),
   ...cluster,
-  addr: HttpUrl,
+  addr: ClusterUrl,
   image: ImageName.optional(),
   driver: z.enum(NOMAD_DRIVERS).default('docker'),
   runtime: Label.optional(),
@@ -120,7 +125,7 @@ const K8sRuntimeSpec = z.strictObject({
   ...cluster,
   image: ImageName,
   context: Label.optional(),
-  server: HttpUrl.optional(),
+  server: ClusterUrl.optional(),
   kubeconfigSecret: SecretName.optional(),
   runtimeClass: Label.optional(),
   nodeSelector: z.record(Label, z.string().max(63)).optional(),

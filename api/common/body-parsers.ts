@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { PlatformError } from '../../contracts/errors.js';
+import { type FieldError, PlatformError } from '../../contracts/errors.js';
 
 /** Largest body of a request, bytes. */
 export const BODY_LIMIT = 10 * 1024 * 1024;
@@ -8,6 +8,11 @@ export const BODY_LIMIT = 10 * 1024 * 1024;
 /** A body of one JSON value a line, not read yet: as large as its reader allows. */
 export class JsonLines {
   constructor(readonly body: IncomingMessage) {}
+}
+
+/** What came in place of JSON, for a route that answers this itself. */
+export class Malformed {
+  constructor(readonly errors: readonly FieldError[]) {}
 }
 
 export const JSON_LINES_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json-lines', 'text/plain'];
@@ -31,9 +36,18 @@ export function addBodyParsers(server: FastifyInstance): void {
   });
 }
 
-async function parseJson(_request: FastifyRequest, body: Buffer | string): Promise<unknown> {
+async function parseJson(request: FastifyRequest, body: Buffer | string): Promise<unknown> {
   if (body.length === 0) return undefined;
-  const text = decodeUtf8(body);
+  try {
+    const text = decodeUtf8(body);
+    return parsed(text);
+  } catch (error) {
+    if (!request.routeOptions.config.takesJunk || !(error instanceof PlatformError)) throw error;
+    return new Malformed(error.details.errors ?? [{ path: '', message: error.message }]);
+  }
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
+import { Egress } from '../../backends/egress/guard.js';
 import type { Env } from '../../config/env.js';
 import { JsonLog } from '../../config/log.js';
 import { HiddenValues } from '../../policy/redact.js';
@@ -18,6 +19,8 @@ import { HarnessStore } from '../../store/harness.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
 import { InvariantStore } from '../../store/invariant.store.js';
 import { KeyStore } from '../../store/key.store.js';
+import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
+import { LocalHostStore } from '../../store/local-host.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { MemberStore } from '../../store/member.store.js';
 import { PoolStore } from '../../store/pool.store.js';
@@ -29,6 +32,7 @@ import { ScorecardStore } from '../../store/scorecard.store.js';
 import { ScorecardNotes } from '../../store/scorecard-notes.js';
 import { WorkspaceStore } from '../../store/workspace.store.js';
 import { AccessMode } from '../identity/access-mode.js';
+import { CheckTokens } from '../runtimes/check-tokens.js';
 import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
@@ -46,6 +50,8 @@ const STORES = [
   IdempotencyStore,
   InvariantStore,
   KeyStore,
+  KnownRuntimeStore,
+  LocalHostStore,
   LogStore,
   MemberStore,
   PoolStore,
@@ -85,6 +91,8 @@ export function commonModule({ env, dataSource, workflows, log, registry, mode }
     { provide: JsonLog, useValue: log },
     { provide: Registry, useValue: registry },
     { provide: AccessMode, useValue: mode },
+    { provide: Egress, useValue: new Egress(env.EVERDICT_EGRESS_ALLOW) },
+    { provide: CheckTokens, useValue: new CheckTokens(env.EVERDICT_SECRETS_KEY) },
     { provide: Operator, useValue: new Operator(env) },
     { provide: Sealer, useValue: sealer },
     { provide: SecretStore, useValue: secrets },

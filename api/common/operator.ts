@@ -8,6 +8,10 @@ export class Operator implements OperatorFlags {
   readonly allowLocalRuntimes: boolean;
   readonly allowUnisolatedDrivers: boolean;
   readonly allowAmbientKubeconfig: boolean;
+  /** Kubeconfigs may run programs and read files of this host. */
+  readonly allowKubeconfigExec: boolean;
+  /** Connections to one Nomad. */
+  readonly nomadConnections: number;
   /** What every job is given alike. */
   readonly jobs: JobSettings;
   /** Largest dataset upload, bytes. */
@@ -17,6 +21,8 @@ export class Operator implements OperatorFlags {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
     this.allowUnisolatedDrivers = env.EVERDICT_ALLOW_UNISOLATED_DRIVERS;
     this.allowAmbientKubeconfig = env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG;
+    this.allowKubeconfigExec = env.EVERDICT_ALLOW_KUBECONFIG_EXEC;
+    this.nomadConnections = env.EVERDICT_NOMAD_CONNECTIONS;
     this.jobs = jobSettings(env);
     this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;
   }

@@ -45,7 +45,7 @@ export function accepted(
 }
 
 /** Header with what is worth knowing of a registration that was accepted; several are separated by `; `. */
-export const WARNING_HEADER = 'x-everdict-warning';
+const WARNING_HEADER = 'x-everdict-warning';
 
 /** 201 for what is new, 200 for what was there already. */
 export function answerRegistration(
@@ -57,11 +57,16 @@ export function answerRegistration(
   reply.status(isNew ? 201 : 200);
   reply.header('location', `/${folder}/${id}/versions/${encodeURIComponent(version)}`);
   if (!isConfirmed) {
-    reply.header(
-      WARNING_HEADER,
+    addWarnings(reply, [
       `${KINDS[folder]} ${id}@${version} is unconfirmed: nothing uses it until a member confirms it or names it with its version`,
-    );
+    ]);
   }
+}
+
+/** Adds to what the answer says already. */
+export function addWarnings(reply: FastifyReply, warnings: readonly string[]): void {
+  const said = [reply.getHeader(WARNING_HEADER) ?? [], warnings].flat();
+  if (said.length > 0) reply.header(WARNING_HEADER, said.join('; '));
 }
 
 export function notFound(kind: string, name: string): PlatformError {

@@ -31,7 +31,7 @@ const DEADLINE_MS = 2_000;
 /** Between the tries of one call. */
 const PAUSES_MS = [100, 500];
 /** TaskQueueType of the API. */
-const WORKFLOW_QUEUE = 1;
+const QUEUE_TYPE = { workflows: 1, activities: 2 } as const;
 /** A worker without work asks again at least each minute. */
 const POLLER_IS_LIVE_MS = 70_000;
 /** A second start finds the first, or that it has ended. */
@@ -118,14 +118,14 @@ export class WorkflowClient {
   }
 
   /** Whether any worker asks for work of a queue. */
-  async isServed(taskQueue: string, deadlineMs: number): Promise<boolean> {
+  async isServed(taskQueue: string, deadlineMs: number, work: keyof typeof QUEUE_TYPE = 'workflows'): Promise<boolean> {
     const { namespace } = this.client.options;
     const { workflowService } = this.client.connection;
     return this.client.connection.withDeadline(Date.now() + deadlineMs, async () => {
       const { pollers } = await workflowService.describeTaskQueue({
         namespace,
         taskQueue: { name: taskQueue },
-        taskQueueType: WORKFLOW_QUEUE,
+        taskQueueType: QUEUE_TYPE[work],
       });
       return (pollers ?? []).some(({ lastAccessTime }) => Date.now() - tsToMs(lastAccessTime) < POLLER_IS_LIVE_MS);
     });

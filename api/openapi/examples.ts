@@ -2,6 +2,15 @@
 
 export const RUNTIME = { kind: 'local', id: 'desk', version: '1.0.0', maxConcurrent: 4 };
 
+export const NOMAD_RUNTIME = {
+  kind: 'nomad',
+  id: 'rack-a',
+  version: '1.0.0',
+  addr: 'https://nomad.example.com:4646',
+  image: 'debian:12',
+  authSecret: 'NOMAD_TOKEN',
+};
+
 export const HARNESS = {
   kind: 'command',
   id: 'shout',

@@ -74,7 +74,10 @@ export class SharedLoader {
   }
 
   private async prepareRuntime(file: SharedFile): Promise<Prepared> {
-    const spec = this.runtimes.checked(parseInput(RuntimeSpec, await readJson(file), 'the runtime'));
+    const spec = await this.runtimes.checked(
+      OPERATOR.workspace,
+      parseInput(RuntimeSpec, await readJson(file), 'the runtime'),
+    );
     const known = await this.runtimeStore.find(SHARED_WORKSPACE, refOf(spec.id, spec.version));
     return {
       spec,

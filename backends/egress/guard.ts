@@ -49,6 +49,12 @@ export class Egress {
     return literal !== undefined && !literal.some((address) => isAdmitted(address, port, this.allow));
   }
 
+  /** The same of the address that an http(s) URL says. */
+  refusesUrl(url: string): boolean {
+    const { hostname, port, protocol } = new URL(url);
+    return this.isRefused(hostname, portOf(port, protocol));
+  }
+
   /**
    * Checks and looks up for sockets to one port, in place of `dns.lookup`. A socket looks no literal address up: those
    * are for `check`, before.
@@ -65,7 +71,7 @@ export class Egress {
   /** Connections for undici. TLS and the Host header keep the name; redirects are for the caller to refuse. */
   dispatcher({ tls, connections, connectTimeoutMs, silenceMs }: DispatcherOptions): Agent {
     const connect: buildConnector.connector = (options, callback) => {
-      const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+      const port = portOf(options.port, options.protocol);
       this.check(options.hostname, port).then(
         (addresses) => {
           const lookup: LookupFunction = (_name, { all }, done) => answer(addresses, all === true, done);
@@ -78,6 +84,8 @@ export class Egress {
     return new Agent({ connect, connections, pipelining: 1, headersTimeout: silenceMs, bodyTimeout: silenceMs });
   }
 }
+
+const portOf = (port: string, protocol: string): number => Number(port) || (protocol === 'https:' ? 443 : 80);
 
 const refusal = (): PlatformError => new PlatformError('ADDRESS_REFUSED', REFUSED_TEXT);
 

@@ -81,8 +81,13 @@ export class FakeNomad {
     this.connections = 0;
   }
 
-  async stop(): Promise<void> {
+  /** Cuts every connection. */
+  cut(): void {
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
     this.server.close();
     await once(this.server, 'close');
   }

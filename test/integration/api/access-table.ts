@@ -142,6 +142,14 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'POST /runtimes': { permission: 'register', ok: NEW, body: { kind: 'local', id: 'more', version: '1.0.0' } },
   'GET /runtimes': { permission: 'read', ok: 200 },
   'GET /runtimes/:id/versions/:version': { permission: 'read', ok: 200, ...version('runtimes', 'here') },
+  'POST /runtimes/validate': { permission: 'register', ok: 200, body: {} },
+  'POST /runtimes/probe': { permission: 'register', ok: 200, body: { kind: 'local', id: 'more', version: '1.0.0' } },
+  // No worker takes local jobs here.
+  'GET /runtimes/:id/versions/:version/inspect': {
+    permission: 'register',
+    ok: 503,
+    ...version('runtimes', 'here', '/inspect'),
+  },
   ...standing('datasets', 'tasks'),
   ...standing('harnesses', 'echo'),
   ...standing('runtimes', 'here'),

@@ -43,6 +43,7 @@ export async function startApi(options: { temporal?: string; env?: Record<string
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: options.temporal,
     EVERDICT_ALLOW_LOCAL_RUNTIMES: '1',
+    EVERDICT_EGRESS_ALLOW: '127.0.0.0/8',
     ...options.env,
   });
   const logLines: string[] = [];
@@ -78,7 +79,7 @@ function notingClient(calls: WorkflowCall[], leases: HeldLease[]): Client {
     connection: {
       withDeadline: <T>(_deadline: number, call: () => Promise<T>) => call(),
       close: async () => undefined,
-      workflowService: { describeNamespace: async () => ({}) },
+      workflowService: { describeNamespace: async () => ({}), describeTaskQueue: async () => ({ pollers: [] }) },
     },
     workflow: {
       start: async (_type: string, { workflowId, args }: { workflowId: string; args: unknown[] }) => {

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { RuntimeKind } from './runtime.js';
+
+/** What registering a spec would meet, found without asking its cluster. */
+export const Validation = z.discriminatedUnion('ok', [
+  z.strictObject({
+    ok: z.literal(true),
+    kind: RuntimeKind,
+    id: z.string(),
+    version: z.string(),
+    /** Versions of that id which the workspace sees, the highest first. */
+    existingVersions: z.array(z.string()),
+    versionExists: z.boolean(),
+    /** Names in the spec that no secret of the workspace has yet. */
+    missingSecrets: z.array(z.string()),
+    warnings: z.array(z.string()),
+    /** `POST /runtimes` with it in `X-Everdict-Check` takes no other spec. */
+    checkToken: z.string(),
+  }),
+  z.strictObject({
+    ok: z.literal(false),
+    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  }),
+]);
+export type Validation = z.infer<typeof Validation>;
