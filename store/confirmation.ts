@@ -3,7 +3,7 @@ import type { SpecFolder } from '../contracts/registration.js';
 import { type ChangedLimits, followLatest } from './pool-limits.js';
 import { confirmVersion } from './registration.js';
 import type { KnownVersion } from './spec-ref.js';
-import type { Queryable } from './sql.js';
+import { type Queryable, rows } from './sql.js';
 
 /** Versions that nobody confirmed and that a submit names: they are confirmed with it. */
 export interface Confirmation {
@@ -16,7 +16,13 @@ const sorted = (versions: Confirmation['versions']) =>
   [...versions].sort((a, b) => (a.table === b.table ? a.version.pk - b.version.pk : a.table < b.table ? -1 : 1));
 
 /** Confirms in the caller's transaction what was checked, or refuses it if it is no longer that. In the order of locks. */
-export async function confirmNamed(db: Queryable, { versions, by }: Confirmation): Promise<ChangedLimits[]> {
+export async function confirmNamed(
+  db: Queryable,
+  workspaceId: string,
+  { versions, by }: Confirmation,
+): Promise<ChangedLimits[]> {
+  // What is submitted refers to it, which is too late once a pool is locked.
+  await rows(db, 'SELECT FROM workspaces WHERE id = $1 FOR KEY SHARE', [workspaceId]);
   const limits: ChangedLimits[] = [];
   for (const { table, version } of sorted(versions)) {
     const { pk, contentHash: hash, id } = version;

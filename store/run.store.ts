@@ -73,7 +73,7 @@ export class RunStore {
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
-      const limits = confirmation && (await confirmNamed(db, confirmation));
+      const limits = confirmation && (await confirmNamed(db, workspaceId, confirmation));
       await rows(
         db,
         `INSERT INTO runs (id, workspace_id, case_id, dataset_pk, case_ordinal, own_case, harness_pk, params, pool_id,

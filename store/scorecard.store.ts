@@ -76,7 +76,7 @@ export class ScorecardStore {
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
-      const limits = confirmation && (await confirmNamed(db, confirmation));
+      const limits = confirmation && (await confirmNamed(db, workspaceId, confirmation));
       await insertScorecard(db, scorecard);
       await auditWithin(db, { object: id });
       return { kind: 'created', id, ...(limits && { limits }) };
