@@ -11,13 +11,13 @@ import type { LogStore } from '../store/log.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
-import { refOf } from './attempt-runner.js';
+import { refOf, targetOf } from './attempt-runner.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import type { JobLoader } from './job-loader.js';
 
 export interface FinisherDeps {
-  backends: Pick<BackendResolver, 'forRuntime'>;
+  backends: Pick<BackendResolver, 'use'>;
   jobs: Pick<JobLoader, 'load' | 'forget'>;
   runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
   logs: Pick<LogStore, 'tail'>;
@@ -148,10 +148,10 @@ export class AttemptFinisher {
   }
 
   /** False if the cluster would not confirm that the allocation is gone: it keeps its slot, and the sweep goes on. */
-  private async clean(attempt: Attempt, { runtime }: RunJob, patience: Patience): Promise<boolean> {
-    if ((await this.deps.host.standing(runtime.kind, attempt.hostId)) === 'replaced') return true;
+  private async clean(attempt: Attempt, run: RunJob, patience: Patience): Promise<boolean> {
+    if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return true;
     try {
-      await this.deps.backends.forRuntime(runtime).stop(refOf(attempt));
+      await this.deps.backends.use(targetOf(run), ({ backend }) => backend.stop(refOf(attempt)));
       return true;
     } catch (error) {
       if (patience === 'try-again') throw error;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { AllocationRef, LogStream, Watch } from '../backends/backend.js';
-import type { BackendResolver } from '../backends/resolver.js';
+import type { AllocationRef, Backend, Job, LogStream, Watch } from '../backends/backend.js';
+import type { BackendResolver, RuntimeTarget } from '../backends/resolver.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import type { JobSettings } from '../policy/job-parts.js';
 import { lifeLimit } from '../policy/life-limit.js';
@@ -22,7 +22,7 @@ import { type JobSecrets, maskOf } from './job-secrets.js';
 import { keptBytes, LogKeeper } from './log-keeper.js';
 
 export interface RunnerDeps {
-  backends: Pick<BackendResolver, 'forRuntime'>;
+  backends: Pick<BackendResolver, 'use'>;
   jobs: Pick<JobLoader, 'load'>;
   secrets: Pick<JobSecrets, 'of' | 'knownOf'>;
   settings: JobSettings;
@@ -43,6 +43,22 @@ type Offsets = Record<LogStream, number>;
 export interface Progress extends Offsets {
   reachedAt: number;
   now(): number;
+}
+
+interface Following extends Pick<Watch, 'from' | 'signal'> {
+  backend: Backend;
+  /** Hides the secrets of the job. */
+  mask: SecretMask;
+}
+
+/** What an attempt is placed and followed with. */
+interface Placing extends Pick<Following, 'signal' | 'mask'> {
+  run: RunJob;
+  job: Job;
+  /** Whether nothing was done for this attempt before. */
+  isFirst: boolean;
+  /** When this try began, by the clock of the process. */
+  begun: number;
 }
 
 const NOTHING_KEPT: Offsets = { stdout: 0, stderr: 0 };
@@ -69,7 +85,7 @@ export class AttemptRunner {
    * Nothing is returned if `signal` aborts before the end; the job is left alone.
    */
   async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
-    const { attempts, host, jobs, secrets, backends } = this.deps;
+    const { host, jobs, secrets, backends } = this.deps;
     const begun = performance.now();
     const opened = await this.open(input);
     if (opened.kind === 'refused') return opened;
@@ -85,11 +101,26 @@ export class AttemptRunner {
     });
     // Its job is there and was given them before, whatever became of them since.
     if (!given) return this.resume(input, signal, progress);
-    const mask = maskOf(given);
     const job = buildJob(run, input, this.deps.settings, given);
-    const backend = backends.forRuntime(run.runtime);
+    let isFirst = opened.kind === 'opened';
+    return backends.use(targetOf(run), ({ backend }) => {
+      const placing = { run, job, mask: maskOf(given), isFirst, begun, signal };
+      isFirst = false;
+      return this.place(attempt, backend, placing, progress);
+    });
+  }
+
+  /** Steps 2 to 4. They may be begun again, with another credential of the cluster. */
+  private async place(
+    attempt: Attempt,
+    backend: Backend,
+    { run, job, mask, isFirst, begun, signal }: Placing,
+    progress: Progress,
+  ): Promise<DispatchResult | undefined> {
+    const { attempts } = this.deps;
+    const input = { runId: attempt.runId, attempt: attempt.attempt };
     const allocation = refOf(attempt);
-    const isPrompt = (): boolean => opened.kind === 'opened' && performance.now() - begun < PROMPT_MS;
+    const isPrompt = (): boolean => isFirst && performance.now() - begun < PROMPT_MS;
     const submitted = await backend.submit(
       job,
       allocation,
@@ -107,8 +138,8 @@ export class AttemptRunner {
       await backend.stop(allocation);
       return { kind: 'refused', refusal: { reason: 'stale-grant' } };
     }
-    const from = opened.kind === 'opened' ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
-    return this.follow(attempt, run, { from, signal, mask }, progress);
+    const from = isFirst ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
+    return this.follow(attempt, run, { from, signal, mask, backend }, progress);
   }
 
   /** Goes on following an attempt that exists. */
@@ -122,9 +153,11 @@ export class AttemptRunner {
     if (attempt.end) return attempt.end;
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
-    const from = await this.deps.logs.kept(runId, number);
     const mask = maskOf(await this.deps.secrets.knownOf(run));
-    return this.follow(attempt, run, { from, signal, mask }, progress);
+    return this.deps.backends.use(targetOf(run), async ({ backend }) => {
+      const from = await this.deps.logs.kept(runId, number);
+      return this.follow(attempt, run, { from, signal, mask, backend }, progress);
+    });
   }
 
   /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */
@@ -133,16 +166,13 @@ export class AttemptRunner {
     const attempt = await attempts.read(runId, number);
     if (!attempt) return { kind: 'cancelled' };
     if (attempt.end) return attempt.end;
-    const { runtime } = await jobs.load(runId);
-    const standing = await host.standing(runtime.kind, attempt.hostId);
+    const run = await jobs.load(runId);
+    const standing = await host.standing(run.runtime.kind, attempt.hostId);
     // Before the stop: what a job that is being stopped says of itself is no end of it.
     const end = await this.ended({ runId, attempt: number }, { kind: 'cancelled' });
     if (standing === 'here') {
       // What does not end now is stopped again, and looked for, when the attempt is finished.
-      await backends
-        .forRuntime(runtime)
-        .stop(refOf(attempt))
-        .catch(() => undefined);
+      await backends.use(targetOf(run), ({ backend }) => backend.stop(refOf(attempt))).catch(() => undefined);
     }
     return end;
   }
@@ -168,15 +198,14 @@ export class AttemptRunner {
   /** To the end, but not for ever: a program has no timer of its own, and a wrapper may have been stopped. */
   private async follow(
     attempt: Attempt,
-    { runtime, case: evalCase, harness }: RunJob,
-    { mask, ...watch }: Pick<Watch, 'from' | 'signal'> & { mask: SecretMask },
+    { case: evalCase, harness }: RunJob,
+    { mask, backend, ...watch }: Following,
     progress: Progress,
   ): Promise<AttemptEnd | undefined> {
     const { runId, attempt: number } = attempt;
-    const { logs, attempts, backends, ended, logBytes, settings } = this.deps;
+    const { logs, attempts, ended, logBytes, settings } = this.deps;
     const limit = lifeLimit(evalCase, harness, settings.timers);
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes, mask });
-    const backend = backends.forRuntime(runtime);
     try {
       const watched = { ...watch, keep: keptBytes(logBytes), limitMs: limit.ms };
       for await (const event of backend.watch(refOf(attempt), watched)) {
@@ -214,3 +243,10 @@ export class AttemptRunner {
 export function refOf({ allocation, nonce, submittedAt }: Attempt): AllocationRef {
   return { name: allocation, nonce, ...(submittedAt !== undefined && { submittedAt }) };
 }
+
+/** Where a run's attempts go. */
+export const targetOf = ({ runtime: spec, runtimeOwner: owner, isConfirmed }: RunJob): RuntimeTarget => ({
+  owner,
+  spec,
+  isConfirmed,
+});

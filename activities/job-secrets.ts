@@ -6,7 +6,7 @@ import type { SecretReading, SecretStore } from '../secrets/secret.store.js';
 import type { RunJob } from '../store/run.store.js';
 
 /** What of a run says which secrets its job is given. */
-type Needs = Pick<RunJob, 'workspaceId' | 'harness' | 'case'>;
+type Needs = Pick<RunJob, 'workspaceId' | 'harness' | 'case' | 'isConfirmed'>;
 
 interface Readings {
   /** Of the secrets that the harness names. */
@@ -21,8 +21,9 @@ export class JobSecrets {
 
   /** Refuses, by its name, what cannot be read or is for something else. */
   async of(needs: Needs): Promise<GivenSecrets> {
-    const { env, git } = await this.read(needs);
     const { id, version } = needs.harness;
+    if (!needs.isConfirmed) return unconfirmed(needs);
+    const { env, git } = await this.read(needs);
     return given(
       env.map((each): [string, string] => [each.name, readValue(each, `harness ${id}@${version} names`)]),
       git && readValue(git, 'the repository of the case needs'),
@@ -55,6 +56,13 @@ const given = (env: readonly [string, string][], git: string | undefined): Given
   env: new Map(env),
   ...(git !== undefined && { git: gitCredentialOf(git) }),
 });
+
+/** What nobody answers for is given nothing. */
+function unconfirmed({ harness }: Needs): GivenSecrets {
+  if (secretNames(harness).length === 0) return given([], undefined);
+  const message = `harness ${harness.id}@${harness.version} names secrets, and it or its runtime is unconfirmed: it is given none`;
+  throw new PlatformError('SECRET_MISSING', message);
+}
 
 function readValue(reading: SecretReading, whose: string): string {
   if (reading.kind === 'open') return reading.value;

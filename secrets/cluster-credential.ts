@@ -59,7 +59,13 @@ export function addressFault(
 
 /** Finds the credential of a runtime. The one place that hands the value of a `cluster` secret out. */
 export class ClusterCredentials {
-  constructor(private readonly secrets: Pick<SecretStore, 'open'>) {}
+  constructor(private readonly secrets: Pick<SecretStore, 'open' | 'versions'>) {}
+
+  /** Version of the secret that a runtime names, without its value; absent where it names none, or none is there. */
+  async versionOf(workspaceId: string, spec: RuntimeSpec): Promise<number | undefined> {
+    const naming = clusterSecretOf(spec);
+    return naming && (await this.secrets.versions(workspaceId, [naming.name])).get(naming.name);
+  }
 
   async of(workspaceId: string, spec: RuntimeSpec): Promise<CredentialReply> {
     const naming = clusterSecretOf(spec);

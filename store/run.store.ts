@@ -53,6 +53,10 @@ export interface RunJob {
   harness: HarnessSpec;
   params: Params;
   runtime: RuntimeSpec;
+  /** The workspace whose runtime it is. */
+  runtimeOwner: string;
+  /** Whether somebody who may run has taken harness and runtime on: without, no secret is read for them. */
+  isConfirmed: boolean;
   poolId: string;
   infraRetries: number;
 }
@@ -216,7 +220,9 @@ export class RunStore {
     const found = await row<Record<'case' | 'harness' | 'params' | 'runtime', unknown> & JobRow>(
       this.dataSource,
       `SELECT r.workspace_id, r.scorecard_id, r.pool_id, r.infra_retries, coalesce(r.own_case, c.content) AS "case",
-         h.content AS harness, coalesce(r.params, s.params, '{}') AS params, t.content AS runtime
+         h.content AS harness, coalesce(r.params, s.params, '{}') AS params, t.content AS runtime,
+         p.workspace_id AS runtime_owner,
+         h.confirmed_at IS NOT NULL AND t.confirmed_at IS NOT NULL AS is_confirmed
        FROM runs r
        LEFT JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
        LEFT JOIN scorecards s ON s.id = r.scorecard_id
@@ -234,6 +240,8 @@ export class RunStore {
       harness: HarnessSpec.parse(found.harness),
       params: Params.parse(found.params),
       runtime: RuntimeSpec.parse(found.runtime),
+      runtimeOwner: found.runtime_owner,
+      isConfirmed: found.is_confirmed,
       poolId: found.pool_id,
       infraRetries: found.infra_retries,
     };
@@ -245,6 +253,8 @@ interface JobRow {
   scorecard_id: string | null;
   pool_id: string;
   infra_retries: number;
+  runtime_owner: string;
+  is_confirmed: boolean;
 }
 
 function insertParams(run: NewRun): unknown[] {

@@ -16,11 +16,13 @@ import {
 } from '../activities/index.js';
 import { JobLoader } from '../activities/job-loader.js';
 import { JobSecrets } from '../activities/job-secrets.js';
+import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
+import { ClusterCredentials } from '../secrets/cluster-credential.js';
 import { Sealer } from '../secrets/sealer.js';
 import { SecretStore } from '../secrets/secret.store.js';
 import { AuditStore } from '../store/audit.store.js';
@@ -68,10 +70,21 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const holders = new Holders(client, runs);
   const jobs = new JobLoader(runs);
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
-  const resolver = new BackendResolver({ local: localHost && localOptions(env, localHost) });
+  const secrets = new SecretStore({ dataSource, sealer: new Sealer(env.EVERDICT_SECRETS_KEY), hide });
+  const resolver = new BackendResolver({
+    local: localHost && localOptions(env, localHost),
+    clusters: {
+      credentials: new ClusterCredentials(secrets),
+      egress: new Egress(env.EVERDICT_EGRESS_ALLOW),
+      nomadConnections: env.EVERDICT_NOMAD_CONNECTIONS,
+      kubeconfigs: {
+        allowAmbient: env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG,
+        allowHost: env.EVERDICT_ALLOW_KUBECONFIG_EXEC,
+      },
+    },
+  });
   const backends = measuredBackends(resolver, metrics);
   const settings = jobSettings(env);
-  const secrets = new SecretStore({ dataSource, sealer: new Sealer(env.EVERDICT_SECRETS_KEY), hide });
   const ended = new EndedAttempts();
 
   const runner = new AttemptRunner({
@@ -120,6 +133,8 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const sweeps = new SweepSchedule(schedule, { everySec: sweepSec, workflowTaskMs });
   return {
     metrics,
+    /** Ends connections to clusters. */
+    close: () => resolver.close(),
     activities: { control, cases: allocation, local: { ...allocation, ...leftovers } },
     sweeps,
     outbox: new Outbox({

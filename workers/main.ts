@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
   const native = await NativeConnection.connect(temporal);
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
-  const { activities, metrics, outbox } = compose({ env, dataSource, client, log, hide, localHost });
+  const { activities, metrics, outbox, close } = compose({ env, dataSource, client, log, hide, localHost });
   const workers = await createWorkers({
     connection: native,
     namespace: env.TEMPORAL_NAMESPACE,
@@ -61,6 +61,7 @@ async function main(): Promise<void> {
   } finally {
     served.stop();
     await outbox.stop();
+    close();
     await native.close();
     await connection.close();
     await dataSource.destroy();

@@ -9,18 +9,31 @@ import { RunStore } from '../store/run.store.js';
 import { SweepStore } from '../store/sweep.store.js';
 import { timed, type WorkerMetrics } from './worker-metrics.js';
 
-type Backends = Pick<BackendResolver, 'forRuntime'>;
+type Backends = Pick<BackendResolver, 'forRuntime' | 'use'>;
 
 /** The same backends, their submits and removals timed. */
 export function measuredBackends(backends: Backends, metrics: WorkerMetrics): Backends {
-  const known = new Map<Backend, Backend>();
+  const known = new WeakMap<Backend, Backend>();
+  const measure = (backend: Backend): Backend => {
+    const measured = known.get(backend) ?? measuredBackend(backend, metrics);
+    known.set(backend, measured);
+    return measured;
+  };
   return {
-    forRuntime(runtime) {
-      const backend = backends.forRuntime(runtime);
-      const measured = known.get(backend) ?? measuredBackend(backend, metrics);
-      known.set(backend, measured);
-      return measured;
-    },
+    forRuntime: (runtime) => measure(backends.forRuntime(runtime)),
+    use: (target, work) =>
+      backends.use(target, (runtime) => {
+        const { spec, zone, credential } = runtime;
+        return work({
+          ...{ spec, zone, credential },
+          get backend() {
+            return measure(runtime.backend);
+          },
+          get cluster() {
+            return runtime.cluster;
+          },
+        });
+      }),
   };
 }
 

@@ -12,6 +12,7 @@ import { JobLoader } from '../../../activities/job-loader.js';
 import { JobSecrets } from '../../../activities/job-secrets.js';
 import type { Backend } from '../../../backends/backend.js';
 import { readLocalHost } from '../../../backends/local/local.host.js';
+import type { BackendResolver } from '../../../backends/resolver.js';
 import type { Release } from '../../../contracts/admission.js';
 import type { AttemptEnd } from '../../../contracts/attempt.js';
 import { Sealer } from '../../../secrets/sealer.js';
@@ -115,7 +116,7 @@ export class Rig {
       backend: await site.worker({ graceMs: 500 }),
       sender: { send: async (_poolId, { release }) => void released.push(...release) },
     });
-    const backends = { forRuntime: () => backend };
+    const backends = resolvingTo(backend);
     const jobs = new JobLoader(runs);
     const hostId = host ? await this.hostId() : 'another-host';
     const guard = new HostGuard(new LocalHostStore(world.dataSource), hostId);
@@ -157,6 +158,17 @@ export class Rig {
     return known ? this.site.processesOf({ name: known.allocation, nonce: '' }) : [];
   }
 }
+
+/** Speaks to one backend, whatever the runtime. */
+const resolvingTo = (backend: Backend): Pick<BackendResolver, 'use'> => ({
+  use: ({ spec, owner }, work) =>
+    work({
+      ...{ spec, zone: owner, backend },
+      get cluster(): never {
+        throw new Error('a local runtime has no cluster');
+      },
+    }),
+});
 
 type Activities = ReturnType<typeof createAllocationActivities>;
 
