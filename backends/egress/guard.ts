@@ -76,7 +76,12 @@ export class Egress {
         (addresses) => {
           const lookup: LookupFunction = (_name, { all }, done) => answer(addresses, all === true, done);
           const dial = { timeout: connectTimeoutMs, lookup, ...tls };
-          buildConnector(dial)(options, callback);
+          try {
+            buildConnector(dial)(options, callback);
+          } catch (error) {
+            // What TLS does not take of ours, as a key that is too short.
+            callback(error instanceof Error ? error : new Error(String(error)), null);
+          }
         },
         (error: Error) => callback(error, null),
       );

@@ -1,9 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeCertificates } from '../../dev/fake-k8s/certificates.js';
+import { parseAllowList } from '../../policy/addresses.js';
 import type { BoundCredential } from '../../secrets/cluster-credential.js';
 import { aK8sRuntime } from '../../test/builders.js';
+import { ClusterHttp } from '../cluster-http.js';
+import { Egress } from '../egress/guard.js';
 import { type K8sPolicy, openAccess } from './k8s.access.js';
 
 const SERVER = 'https://kube.example.test:6443';
@@ -59,6 +63,33 @@ test('a kubeconfig goes to the origins of its secret only, however its server is
   await expect(byFile(at('https://KUBE.example.test.:6443/k8s/clusters/a'))).resolves.toBeDefined();
   await expect(byFile(at('https://kube.example.test'))).rejects.toThrow(/may be sent to https:.*6443 only/);
   await expect(byFile(at('http://kube.example.test:6443'))).rejects.toThrow(/only/);
+});
+
+test('a client certificate that TLS does not take is refused before a connection', async () => {
+  const newKey = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:512',
+    '-nodes',
+    '-subj',
+    '/CN=weak',
+    '-out',
+    'weak.pem',
+    '-keyout',
+    'weak.key',
+  ];
+  execFileSync('openssl', newKey, { cwd: dir, stdio: 'ignore' });
+  const [cert = '', key = ''] = ['weak.pem', 'weak.key'].map((name) => readFileSync(path.join(dir, name), 'utf8'));
+  const user = { 'client-certificate-data': btoa(cert), 'client-key-data': btoa(key) };
+  await expect(byFile(kubeconfig(user))).rejects.toThrow(
+    '`kubeconfigSecret` holds a client certificate that is too weak',
+  );
+
+  const limits = { connections: 1, connectTimeoutMs: 1_000, silenceMs: 1_000 };
+  const dispatcher = new Egress(parseAllowList('127.0.0.0/8').rules).dispatcher({ tls: { cert, key }, ...limits });
+  const http = new ClusterHttp(new URL('https://127.0.0.1:9'), dispatcher);
+  await expect(http.call('GET', '/', { signal: AbortSignal.timeout(5_000) })).rejects.toThrow('the connection failed');
 });
 
 describe('where the operator opened the host', () => {

@@ -1,4 +1,5 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
 import { addressFault, type BoundCredential } from '../../secrets/cluster-credential.js';
 import { ClusterFailure } from '../cluster-client.js';
@@ -124,11 +125,14 @@ function requireUsable({ authorization = '', ca, cert, key }: K8sAccess, path: s
   const privateKey = parsed(() => createPrivateKey(key ?? ''));
   if (!privateKey) throw refuse(path, 'holds a client key that is no PEM, or that needs a passphrase');
   if (!certificate.checkPrivateKey(privateKey)) throw refuse(path, 'holds a client key of another certificate');
+  if (!parsed(() => createSecureContext({ cert, key }))) {
+    throw refuse(path, 'holds a client certificate that is too weak for TLS');
+  }
 }
 
 const isCertificate = (pem: string): boolean => parsed(() => new X509Certificate(pem)) !== undefined;
 
-function parsed<Value extends X509Certificate | KeyObject>(read: () => Value): Value | undefined {
+function parsed<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch {
