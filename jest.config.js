@@ -43,6 +43,12 @@ export default {
       globalTeardown: '<rootDir>/test/teardown.ts',
     },
     // Long: `npm run test:soak`.
-    { ...shared, displayName: 'soak', testMatch: ['<rootDir>/test/soak/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'soak',
+      testMatch: ['<rootDir>/test/soak/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/setup.ts',
+      globalTeardown: '<rootDir>/test/teardown.ts',
+    },
   ],
 };

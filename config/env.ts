@@ -96,6 +96,9 @@ const Env = z.object({
 });
 export type Env = z.infer<typeof Env>;
 
+/** Every variable that a process of the API or a worker reads. */
+export const ENV_NAMES: readonly string[] = Object.keys(Env.shape);
+
 /** Parses the environment once, at start. The only reader of `process.env`. */
 export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
   const parsed = Env.refine(hasAudience, NO_AUDIENCE).safeParse(source);

@@ -11,9 +11,6 @@ export class SchemaPipe implements PipeTransform {
   transform(value: unknown, { schema, type, data }: ArgumentMetadata): unknown {
     if (!(schema instanceof z.ZodType)) return value;
     if (type === 'param') return parseParam(schema, value);
-    if (value instanceof JsonLines) {
-      throw new PlatformError('UNSUPPORTED_MEDIA_TYPE', 'lines are taken for datasets only: send application/json');
-    }
     const what = type === 'query' ? 'the query' : 'the body';
     if (type === 'body' && value === undefined) throw new PlatformError('BAD_REQUEST', 'a JSON body is required');
     return parseInput(schema, value, data === undefined ? what : `${what} ${data}`);
@@ -27,6 +24,9 @@ export function parseInput<Schema extends z.ZodType>(
   what: string,
   code: ErrorCode = 'BAD_REQUEST',
 ): z.infer<Schema> {
+  if (value instanceof JsonLines) {
+    throw new PlatformError('UNSUPPORTED_MEDIA_TYPE', 'lines are taken for datasets only: send application/json');
+  }
   const unclean = jsonFaults(value);
   if (unclean.length > 0) throw invalid(what, unclean, code);
   const parsed = schema.safeParse(value);
