@@ -75,7 +75,8 @@ export class Egress {
       this.check(options.hostname, port).then(
         (addresses) => {
           const lookup: LookupFunction = (_name, { all }, done) => answer(addresses, all === true, done);
-          const dial = { timeout: connectTimeoutMs, lookup, ...tls };
+          // Said, since Node’s environment could turn it off.
+          const dial = { timeout: connectTimeoutMs, lookup, ...tls, rejectUnauthorized: true };
           try {
             buildConnector(dial)(options, callback);
           } catch (error) {
