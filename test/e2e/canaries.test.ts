@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FakeNomad } from '../../dev/fake-nomad/fake-nomad.js';
+import { eventually } from '../eventually.js';
+import { type GitServer, makeRepository, startGitServer } from '../git-server.js';
+import { canariesBelow, canariesIn, everyHistory, everyRow } from './canaries.js';
+import { E2ePlatform, MINUTE } from './platform.js';
+
+const canary = (name: string): string => `S3cr3t-${name}-${randomBytes(6).toString('hex')}`;
+const CANARIES = {
+  cluster: canary('AAAA'),
+  env: canary('BBBB'),
+  unnamed: canary('CCCC'),
+  git: canary('GGGG'),
+  registry: canary('RRRR'),
+};
+
+let platform: E2ePlatform;
+let nomad: FakeNomad;
+let forge: GitServer;
+beforeAll(async () => {
+  platform = await E2ePlatform.start();
+  nomad = await FakeNomad.start({ acl: { tokens: {} } });
+  makeRepository(path.join(platform.dir, 'forge/repo'), 'forty-two');
+  forge = await startGitServer(path.join(platform.dir, 'forge'), 'robot', CANARIES.git);
+}, 2 * MINUTE);
+afterAll(async () => {
+  await Promise.all([nomad.stop(), forge.close()]);
+  await platform.stop();
+}, MINUTE);
+
+const dataDir = () => path.join(platform.dir, 'data');
+const gate = () => path.join(platform.dir, 'gate');
+
+/** What a job may do with its secret, and how it may end. */
+const CASES = () => [
+  { id: 'prints', task: 'env; printf %s "$KEY" >&2; printf %s "$KEY" | base64; printf "x:%s" "$KEY" | base64; exit 0' },
+  { id: 'fails', task: 'echo "$KEY"; exit 3', graders: [{ kind: 'equals', value: 'something else' }] },
+  {
+    id: 'answers',
+    task: 'echo "$KEY" >"$EVERDICT_ANSWER_FILE"; printf \'{"note": "%s"}\' "$KEY" >"$EVERDICT_USAGE_FILE"',
+  },
+  { id: 'is graded', task: 'true', graders: [{ kind: 'command', command: 'echo "no: $KEY"; exit 1' }] },
+  { id: 'hangs', task: 'echo "$KEY"; sleep 600', timeoutSec: 1 },
+  { id: 'kills its group', task: 'echo "$KEY"; kill -9 0' },
+  {
+    id: 'cannot start',
+    task: 'true',
+    env: { kind: 'repo', source: { files: {} }, setup: ['echo "$KEY" >&2; exit 7'] },
+  },
+  {
+    id: 'is private',
+    task: 'cat answer.txt',
+    env: { kind: 'repo', source: { git: `${forge.url}/repo/.git`, ref: 'main' } },
+  },
+  { id: 'waits', task: `until [ -e ${gate()} ]; do sleep 0.05; done` },
+];
+
+test(
+  'no secret is anywhere but in what delivers it',
+  async () => {
+    const put = (name: string, body: object) => platform.ok('PUT', `/secrets/${name}`, body);
+    await put('nomad-token', { use: 'cluster', value: CANARIES.cluster, origins: [nomad.url] });
+    await put('model-key', { use: 'env', value: CANARIES.env });
+    await put('other-key', { use: 'env', value: CANARIES.unnamed });
+    await put('forge', { use: 'git', value: `robot:${CANARIES.git}`, hosts: [forge.host] });
+    await put('registry', { use: 'registry', value: `robot:${CANARIES.registry}`, hosts: ['registry.example'] });
+
+    const rack = { kind: 'nomad', id: 'rack', version: '1', addr: nomad.url, image: 'x', authSecret: 'nomad-token' };
+    await platform.ok('POST', '/runtimes', rack);
+    const answers = [
+      await platform.call('POST', '/runtimes/validate', rack),
+      await platform.call('POST', '/runtimes/probe', rack),
+      await platform.call('POST', '/runtimes/probe', { ...rack, addr: forge.url }),
+      await platform.call('GET', '/runtimes/rack/versions/1/inspect'),
+      await platform.call('PUT', '/secrets/bad', `{"use": "env", "value": ${CANARIES.unnamed}}`),
+      await platform.call('PUT', '/secrets/bad', { use: 'env', value: { is: CANARIES.unnamed } }),
+    ];
+
+    const request = await platform.register({
+      harness: { command: '. "$EVERDICT_TASK_FILE"', env: { KEY: { secretRef: 'model-key' } } },
+      cases: CASES(),
+      runtime: { maxConcurrent: CASES().length },
+    });
+    const id = await platform.submit(request);
+    await platform.until(id, 'waits', ({ counts }) => counts.settled === CASES().length - 1);
+    // While a job lives, one file of its own delivers what it was given.
+    await eventually('only the waiting job is left', async () => canariesBelow(dataDir(), CANARIES).length === 1);
+    expect(canariesBelow(dataDir(), CANARIES)).toEqual([
+      expect.stringMatching(/^state\/jobs\/[^/]+\/payload\/env: env$/),
+    ]);
+    writeFileSync(gate(), '');
+    await platform.completed(id);
+    await platform.expectNothingLeft(id, request.runtime);
+
+    const runs = await platform.runs(id);
+    const outcomes = Object.fromEntries(runs.map(({ caseId, outcome, errorCode }) => [caseId, errorCode ?? outcome]));
+    expect(outcomes).toEqual({
+      prints: 'passed',
+      fails: 'failed',
+      answers: 'passed',
+      'is graded': 'failed',
+      hangs: 'TIMEOUT',
+      'kills its group': 'ABORTED',
+      'cannot start': 'SETUP_FAILED',
+      'is private': 'passed',
+      waits: 'passed',
+    });
+    for (const { id: runId } of runs) {
+      for (const route of ['', '/attempts', '/logs'])
+        answers.push(await platform.call('GET', `/runs/${runId}${route}`));
+    }
+    for (const route of ['/secrets', '/audit', '/metrics', `/scorecards/${id}`, '/runtimes', '/harnesses']) {
+      answers.push(await platform.call('GET', route));
+    }
+    const said = JSON.stringify(answers);
+    expect(said).toContain('KEY=*****');
+    expect(canariesIn(Buffer.from(said), CANARIES)).toEqual([]);
+
+    for (const [table, rows] of await everyRow(platform)) {
+      expect([table, canariesIn(rows, CANARIES)]).toEqual([table, []]);
+    }
+    const histories = await everyHistory(await platform.temporal());
+    expect(histories.includes(Buffer.from(id))).toBe(true);
+    expect(canariesIn(histories, CANARIES)).toEqual([]);
+    // Logs of all processes, the servers' own files, and what jobs left.
+    expect(canariesBelow(dataDir(), CANARIES)).toEqual([]);
+
+    // Each went to the one place that it is for.
+    expect(new Set(nomad.requests.map(({ token }) => token))).toEqual(new Set([CANARIES.cluster]));
+    const asked = Buffer.from(forge.asked.join('\n'));
+    expect(canariesIn(asked, CANARIES)).toEqual(['git']);
+  },
+  3 * MINUTE,
+);
