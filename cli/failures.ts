@@ -38,7 +38,10 @@ const NEXT_STEPS: Record<string, string> = {
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
-  FORBIDDEN: 'the platform answers only on its own host until access control is set up: use its loopback address',
+  UNAUTHENTICATED: 'log in with `npx everdict login`, or set EVERDICT_API_KEY',
+  FORBIDDEN: '`npx everdict whoami` shows who you are there and what you may; an admin gives another role or key',
+  WORKSPACE_REQUIRED:
+    'choose with --workspace or EVERDICT_WORKSPACE, or for good with `npx everdict workspace use <id>`',
 };
 
 /** The platform answered with an error. */

@@ -52,6 +52,8 @@ export class HttpClient {
     url: string,
     private readonly limitMs = CALL_TIMEOUT_MS,
     private readonly sleep: (ms: number) => Promise<unknown> = delay,
+    /** Sent with every call. */
+    private readonly always: Readonly<Record<string, string>> = {},
   ) {
     this.url = url.replace(/\/+$/, '');
   }
@@ -66,6 +68,19 @@ export class HttpClient {
 
   async put<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
     return this.send('PUT', path, schema, call);
+  }
+
+  async patch<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+    return this.send('PATCH', path, schema, call);
+  }
+
+  /** For routes that answer with what is gone. */
+  async delete<Reply>(
+    path: string,
+    schema: z.ZodType<Reply>,
+    call: Call = {},
+  ): Promise<{ reply: Reply; raw: unknown }> {
+    return this.send('DELETE', path, schema, call);
   }
 
   /** For routes that answer with nothing but their success. */
@@ -128,9 +143,10 @@ export class HttpClient {
   private async fetchOnce(
     method: string,
     path: string,
-    { query = {}, body, headers = {} }: Call,
+    { query = {}, body, headers: own = {} }: Call,
     signal?: AbortSignal,
   ): Promise<Response> {
+    const headers = { ...this.always, ...own };
     const init: RequestInit = {
       method,
       headers,

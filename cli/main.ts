@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CliEnv, readCliEnv } from '../config/cli-env.js';
+import { Logins } from '../config/logins.js';
 import { VERSION } from '../config/version.js';
 import { EXIT } from './exit-codes.js';
 import { messageOf } from './foreign-errors.js';
@@ -28,6 +29,7 @@ const terminalOf = (env: CliEnv): Terminal => ({
   out: screenOf(process.stdout),
   err: screenOf(process.stderr),
   env,
+  logins: new Logins({ configHome: env.XDG_CONFIG_HOME, home: env.HOME }),
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
   every(ms, work) {

@@ -25,12 +25,14 @@ function httpUrl(text: string): string {
   throw new InvalidArgumentError('it is an http(s) URL.');
 }
 
-/** `--url` and `--json`, accepted anywhere on the line. */
+/** `--url`, `--workspace` and `--json`, accepted anywhere on the line. */
 export function globalOptions(): Option[] {
   return [
-    new Option('--url <url>', 'where the platform is (default: EVERDICT_URL, else http://127.0.0.1:8787)').argParser(
-      httpUrl,
-    ),
+    new Option(
+      '--url <url>',
+      'where the platform is (default: EVERDICT_URL, else that of the last login, else http://127.0.0.1:8787)',
+    ).argParser(httpUrl),
+    new Option('--workspace <id>', 'which workspace to act in (default: EVERDICT_WORKSPACE, else that of the login)'),
     new Option('--json', 'answer with one JSON document on stdout and nothing else'),
   ];
 }

@@ -80,6 +80,7 @@ describe('help', () => {
     expect(lines.map((line) => line.replace(/ {2,}/g, ' ').trim())).toEqual([
       'Options:',
       'The platform:',
+      'Who may what:',
       'What is evaluated, with what, and where:',
       expect.stringMatching(/^runtime where cases run: add, list, show, tag, /),
       expect.stringMatching(/^dataset the cases: add, list, show, tag, /),

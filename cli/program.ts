@@ -1,10 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.command.js';
+import { addBootstrap } from './bootstrap.command.js';
 import { addCompletion } from './completion.command.js';
 import { addDevCommand } from './dev.command.js';
 import { EXIT, EXIT_HELP } from './exit-codes.js';
 import { CliError, describeFailure, failureDocument, usageError } from './failures.js';
 import { messageOf } from './foreign-errors.js';
+import { addKeyCommands } from './key.commands.js';
+import { addLogin } from './login.command.js';
+import { addMemberCommands } from './member.commands.js';
 import { globalOptions } from './options.js';
 import { addPlatformCommands } from './platform.commands.js';
 import { addRegistryCommands } from './registry.commands.js';
@@ -12,6 +16,7 @@ import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
 import { addSecretCommands } from './secret.commands.js';
 import type { Terminal } from './session.js';
+import { addWorkspaceCommands } from './workspace.commands.js';
 
 const EXAMPLES = `
 A first scorecard:
@@ -37,8 +42,14 @@ export function buildProgram(terminal: Terminal): Command {
   program.commandsGroup('The platform:').helpCommand(true);
   addDevCommand(program, terminal);
   addPlatformCommands(program, terminal);
-  addAudit(program, terminal);
+  addLogin(program, terminal);
   addCompletion(program, terminal);
+  program.commandsGroup('Who may what:');
+  addKeyCommands(program, terminal);
+  addMemberCommands(program, terminal);
+  addWorkspaceCommands(program, terminal);
+  addBootstrap(program, terminal);
+  addAudit(program, terminal);
   program.commandsGroup('What is evaluated, with what, and where:');
   addRegistryCommands(program, terminal);
   addSecretCommands(program, terminal);

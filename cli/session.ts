@@ -1,4 +1,5 @@
 import type { CliEnv } from '../config/cli-env.js';
+import type { Logins } from '../config/logins.js';
 import { HttpClient } from './http.client.js';
 import type { Screen } from './progress.js';
 
@@ -8,6 +9,8 @@ export interface Terminal {
   /** Progress, notes and errors: never part of the result. */
   err: Screen;
   env: CliEnv;
+  /** Keys that `login` kept. */
+  logins: Logins;
   now(): number;
   /** Resolves early when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -25,6 +28,14 @@ export interface Terminal {
 export interface GlobalOptions {
   url?: string;
   json?: boolean;
+  workspace?: string;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+
+/** The platform that is meant, as it was given, without a slash at the end. */
+export function urlOf({ env, logins }: Terminal, url?: string): string {
+  return (url ?? env.EVERDICT_URL ?? logins.current ?? DEFAULT_URL).replace(/\/+$/, '');
 }
 
 /** One command at work: where it speaks to, and how it answers. */
@@ -34,9 +45,19 @@ export class Session {
 
   constructor(
     readonly terminal: Terminal,
-    { url, json }: GlobalOptions,
+    { url: given, json, workspace: wanted }: GlobalOptions,
+    /** In place of the key that was kept. */
+    newKey?: string,
   ) {
-    this.client = new HttpClient(url ?? terminal.env.EVERDICT_URL);
+    const { env, logins } = terminal;
+    const url = urlOf(terminal, given);
+    const login = logins.find(url);
+    const key = newKey ?? env.EVERDICT_API_KEY ?? login?.key;
+    const workspace = wanted ?? env.EVERDICT_WORKSPACE ?? (newKey === undefined ? login?.workspace : undefined);
+    this.client = new HttpClient(url, undefined, undefined, {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(workspace !== undefined && { 'x-everdict-workspace': workspace }),
+    });
     this.isJson = json === true;
   }
 

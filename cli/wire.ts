@@ -1,4 +1,14 @@
 import { z } from 'zod';
+import {
+  ChangedMember,
+  CiBindingView,
+  KeyView,
+  MemberView,
+  NewKey,
+  RevokedKey,
+  WhoAmI,
+  WorkspaceView,
+} from '../contracts/access.js';
 import { AuditEvent } from '../contracts/audit.js';
 import { AttemptView, RunView } from '../contracts/run.js';
 import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
@@ -33,6 +43,19 @@ export const RotationReply = z.object(Rotation.shape);
 
 export const StragglersReply = z.object({ ...Stragglers.shape, items: z.array(z.object(Straggler.shape)) });
 export type StragglersReply = z.infer<typeof StragglersReply>;
+
+export const KeyReply = z.object(KeyView.shape);
+export type KeyReply = z.infer<typeof KeyReply>;
+export const NewKeyReply = z.object(NewKey.shape);
+export const RevokedKeyReply = z.object(RevokedKey.shape);
+export const MemberReply = z.object(MemberView.shape);
+export const ChangedMemberReply = z.object(ChangedMember.shape);
+export type ChangedMemberReply = z.infer<typeof ChangedMemberReply>;
+export const CiBindingReply = z.object(CiBindingView.shape);
+export type CiBindingReply = z.infer<typeof CiBindingReply>;
+export const WorkspaceReply = z.object(WorkspaceView.shape);
+export const WhoAmIReply = z.object({ ...WhoAmI.shape, workspaces: z.array(WorkspaceReply) });
+export type WhoAmIReply = z.infer<typeof WhoAmIReply>;
 
 export const AuditReply = z.object({ ...AuditEvent.shape, role: z.string().nullable() });
 export type AuditReply = z.infer<typeof AuditReply>;

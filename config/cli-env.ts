@@ -1,7 +1,15 @@
 import { z } from 'zod';
 
 const CliEnv = z.object({
-  EVERDICT_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).default('http://127.0.0.1:8787'),
+  EVERDICT_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
+  /** Goes before the key that `login` kept, to whatever platform is spoken to. */
+  EVERDICT_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'is not a key')
+    .optional(),
+  EVERDICT_WORKSPACE: z.string().optional(),
+  XDG_CONFIG_HOME: z.string().optional(),
+  HOME: z.string().optional(),
   /** Any value but the empty one turns colours off. */
   NO_COLOR: z.string().default(''),
   TERM: z.string().default(''),
@@ -11,7 +19,8 @@ export type CliEnv = z.infer<typeof CliEnv>;
 /** What the command line reads of the environment. */
 export function readCliEnv(source: NodeJS.ProcessEnv = process.env): CliEnv {
   // A variable set to nothing, as CI systems do, is not set.
-  const parsed = CliEnv.safeParse({ ...source, EVERDICT_URL: source.EVERDICT_URL || undefined });
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const parsed = CliEnv.safeParse(set);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new Error(faults.join('; '));

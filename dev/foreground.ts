@@ -67,6 +67,7 @@ function welcome({ apiUrl, addresses, found }: Stack, dataDir: string): string {
     `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
     `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
     `  Metrics      ${apiUrl}/metrics and, of the worker, ${addresses.workerMetricsUrl ?? 'none'}`,
+    '  Access       development mode: no key is asked for, and only this machine is answered',
     '',
     'in another terminal:',
     ...(isElsewhere ? [`  export EVERDICT_URL=${apiUrl}`] : []),

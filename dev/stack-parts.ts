@@ -191,6 +191,8 @@ function environment({ addresses, paths, env }: PartContext): NodeJS.ProcessEnv 
     TEMPORAL_ADDRESS: addresses.temporalAddress ?? '',
     ...(givenTemporal() ? {} : { TEMPORAL_NAMESPACE: 'default' }),
     EVERDICT_HOST: HOST,
+    // Whoever is on this machine may do everything.
+    EVERDICT_AUTH: 'off',
     EVERDICT_STATE_DIR: paths.state,
     EVERDICT_ALLOW_LOCAL_RUNTIMES: '1',
     EVERDICT_EGRESS_ALLOW: devEgress(),

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { runCommandLine } from '../cli/program.js';
 import type { Screen } from '../cli/progress.js';
 import type { Terminal } from '../cli/session.js';
+import type { CliEnv } from '../config/cli-env.js';
+import { Logins } from '../config/logins.js';
 
 /** A screen that remembers. */
 export function aScreen({ isTty = false, columns = 120 } = {}): Screen & { text: string } {
@@ -28,10 +30,15 @@ export function aTerminal({
   url = NOBODY,
   isTty = false,
   input = '',
+  env = {},
+  home,
 }: {
   url?: string;
   isTty?: boolean;
   input?: string | Uint8Array;
+  env?: Partial<CliEnv>;
+  /** Where logins are kept; without it there are none. */
+  home?: string;
 } = {}) {
   let now = 0;
   let interrupt = (): void => {};
@@ -42,7 +49,8 @@ export function aTerminal({
     err,
     exitCode: 0,
     slept: 0,
-    env: { EVERDICT_URL: url, NO_COLOR: '', TERM: '' },
+    env: { EVERDICT_URL: url, NO_COLOR: '', TERM: '', ...env } as CliEnv,
+    logins: new Logins({ home }),
     now: () => now,
     async sleep(ms: number) {
       now += ms;
@@ -117,10 +125,10 @@ export async function aPlatform(answer: (asked: Asked, calls: number) => Answer)
 export async function everdict(
   words: readonly string[],
   answer: Parameters<typeof aPlatform>[0],
-  { isTty = false, input = '' }: { isTty?: boolean; input?: string | Uint8Array } = {},
+  options: Omit<NonNullable<Parameters<typeof aTerminal>[0]>, 'url'> = {},
 ) {
   const platform = await aPlatform(answer);
-  const terminal = aTerminal({ url: platform.url, isTty, input });
+  const terminal = aTerminal({ url: platform.url, ...options });
   try {
     await runCommandLine(words, terminal);
   } finally {

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { jsonBody } from './http.client.js';
+import { useWorkspace } from './login.command.js';
+import { listOptions, optionsOf } from './options.js';
+import { type ListQuery, list, moreOf } from './pages.js';
+import { Session, type Terminal } from './session.js';
+import { plain, table } from './text.js';
+import { CiBindingReply, WorkspaceReply } from './wire.js';
+
+/** `workspace …`, and `ci …`: which repositories are the CI of one. */
+export function addWorkspaceCommands(program: Command, terminal: Terminal): void {
+  const group = program.command('workspace').alias('workspaces').description('workspaces (create, list, use)');
+  group
+    .command('create <id>')
+    .description('make a workspace; it takes the operator key')
+    .action(async (id: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const { reply, raw } = await session.client.post('/workspaces', WorkspaceReply, { body: jsonBody({ id }) });
+      session.answer(raw, () => `workspace ${reply.id} is there\n`);
+      session.note(`next: npx everdict key create first-admin --role admin --workspace ${reply.id}`);
+    });
+  listOptions(group.command('list'))
+    .description('list the workspaces you are in')
+    .action(async (_options, command: Command) => {
+      const options = optionsOf<ListQuery>(command);
+      const session = new Session(terminal, options);
+      const listing = await list(session, '/workspaces', WorkspaceReply, options);
+      const rows = listing.items.map(({ id, role }) => [id, role]);
+      session.answer({ items: listing.raw, next: listing.next }, () =>
+        rows.length > 0
+          ? table([{ title: 'id' }, { title: 'you are' }], rows, session.columns) + moreOf(listing)
+          : 'you are in no workspace yet\n',
+      );
+    });
+  group
+    .command('use <id>')
+    .description('act in this workspace from now on, with the key that `login` kept')
+    .action((id: string, _options, command: Command) => useWorkspace(terminal, optionsOf(command), id));
+  addCi(program, terminal);
+}
+
+interface BindOptions {
+  ref?: string;
+  environment?: string;
+}
+
+const textOf = ({ repository, ref, environment }: CiBindingReply): string =>
+  [repository, ref && `ref ${ref}`, environment && `environment ${environment}`].filter(Boolean).join(', ');
+
+function addCi(program: Command, terminal: Terminal): void {
+  const group = program
+    .command('ci')
+    .description('GitHub repositories whose workflows need no key (add, list, remove)');
+  group
+    .command('add <owner/name>')
+    .option('--ref <ref>', 'only runs on this ref, as refs/heads/main')
+    .option('--environment <name>', 'only jobs of this environment')
+    .description('let the workflows of a repository act as CI of the workspace')
+    .action(async (repository: string, _options, command: Command) => {
+      const { ref, environment, ...options } = optionsOf<BindOptions>(command);
+      const session = new Session(terminal, options);
+      const body = jsonBody({ repository, ref, environment });
+      const { reply, raw } = await session.client.post('/ci-bindings', CiBindingReply, { body });
+      session.answer(raw, () => `${plain(textOf(reply))} is CI here (${reply.id})\n`);
+    });
+  listOptions(group.command('list'))
+    .description('list the repositories')
+    .action(async (_options, command: Command) => {
+      const options = optionsOf<ListQuery>(command);
+      const session = new Session(terminal, options);
+      const listing = await list(session, '/ci-bindings', CiBindingReply, options);
+      const heads = ['id', 'repository', 'ref', 'environment', 'by'].map((title) => ({ title }));
+      const rows = listing.items.map((item) => [
+        ...[item.id, item.repository, item.ref ?? 'any', item.environment ?? 'any', item.createdBy],
+      ]);
+      session.answer({ items: listing.raw, next: listing.next }, () =>
+        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : 'no repositories yet\n',
+      );
+    });
+  group
+    .command('remove <id>')
+    .description('take it back')
+    .action(async (id: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const path = `/ci-bindings/${encodeURIComponent(id)}`;
+      const { reply, raw } = await session.client.delete(path, CiBindingReply);
+      session.answer(raw, () => `${plain(textOf(reply))} is CI no more\n`);
+    });
+}
