@@ -38,6 +38,13 @@ export interface Call {
   headers?: Record<string, string>;
 }
 
+/** The parsed answer, and the answer as it came for those who pass it on. */
+interface Received<Reply> {
+  reply: Reply;
+  raw: unknown;
+  headers: Headers;
+}
+
 export const jsonBody = (value: unknown): { type: string; bytes: string } => ({
   type: 'application/json',
   bytes: JSON.stringify(value),
@@ -58,15 +65,15 @@ export class HttpClient {
     this.url = url.replace(/\/+$/, '');
   }
 
-  async get<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+  async get<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<Received<Reply>> {
     return this.send('GET', path, schema, call);
   }
 
-  async post<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+  async post<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<Received<Reply>> {
     return this.send('POST', path, schema, call);
   }
 
-  async put<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<{ reply: Reply; raw: unknown }> {
+  async put<Reply>(path: string, schema: z.ZodType<Reply>, call: Call = {}): Promise<Received<Reply>> {
     return this.send('PUT', path, schema, call);
   }
 
@@ -118,13 +125,12 @@ export class HttpClient {
     }
   }
 
-  /** The parsed answer, and the answer as it came for those who pass it on. */
   private async send<Reply>(method: string, path: string, schema: z.ZodType<Reply>, call: Call) {
     const response = await this.fetch(method, path, call);
     const raw = await this.read(response);
     if (!response.ok) throw refused(response.status, Problem.safeParse(raw).data ?? {});
     const parsed = schema.safeParse(raw);
-    if (parsed.success) return { reply: parsed.data, raw };
+    if (parsed.success) return { reply: parsed.data, raw, headers: response.headers };
     throw this.foreign(response, z.prettifyError(parsed.error));
   }
 

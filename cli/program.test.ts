@@ -82,7 +82,7 @@ describe('help', () => {
       'The platform:',
       'Who may what:',
       'What is evaluated, with what, and where:',
-      expect.stringMatching(/^runtime where cases run: add, list, show, tag, /),
+      expect.stringMatching(/^runtime where cases run: validate, probe, add, list, show,/),
       expect.stringMatching(/^dataset the cases: add, list, show, tag, /),
       expect.stringMatching(/^harness the program under test: add, list, show, tag, /),
       'Evaluating:',

@@ -4,6 +4,7 @@ import { streamedFile } from './file-upload.js';
 import type { Call } from './http.client.js';
 import { listOptions, optionsOf } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
+import { addRuntimeChecks, checkHeader } from './runtime-checks.command.js';
 import { Session, type Terminal } from './session.js';
 import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, refPath } from './spec-files.js';
 import { type Column, plain, table } from './text.js';
@@ -26,7 +27,7 @@ const RESOURCES: readonly Resource[] = [
     noun: 'runtime',
     plural: 'runtimes',
     about: 'where cases run',
-    verbs: 'add, list, show, tag, confirm, deprecate, restore',
+    verbs: 'validate, probe, add, list, show, inspect, tag, confirm, deprecate, restore',
     columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
     cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
   },
@@ -57,6 +58,7 @@ export function addRegistryCommands(program: Command, terminal: Terminal): void 
     addList(group, resource, terminal);
     addShow(group, resource, terminal);
     addVersionCommands(group, resource, terminal);
+    if (resource.noun === 'runtime') addRuntimeChecks(group, terminal);
     if (resource.noun !== 'dataset') continue;
     addDatasetCases(group, terminal);
     addDownload(group, terminal);
@@ -64,13 +66,18 @@ export function addRegistryCommands(program: Command, terminal: Terminal): void 
 }
 
 function addAdd(group: Command, resource: Resource, terminal: Terminal): void {
-  group
+  const add = group
     .command('add <file>')
+    .alias('register')
     .description(`register a ${resource.noun} from a JSON file; the same content again changes nothing`)
     .action(async (file: string, _options, command: Command) => {
-      const session = new Session(terminal, optionsOf(command));
-      await register(session, resource, await jsonFile(file));
+      const options = optionsOf<{ probe?: boolean }>(command);
+      const session = new Session(terminal, options);
+      const body = await jsonFile(file);
+      await register(session, resource, body, { headers: options.probe ? await checkHeader(session, body) : {} });
     });
+  if (resource.noun === 'runtime')
+    add.option('--probe', 'ask its cluster first, and register it only if that accepts us');
 }
 
 interface DatasetOptions {
@@ -95,7 +102,9 @@ function addDatasetAdd(group: Command, resource: Resource, terminal: Terminal): 
       if (!options.id || !options.version) {
         session.note(`note: registering it as ${id}@${version}; choose with --id and --version`);
       }
-      await register(session, resource, await streamedFile(file, terminal), { id, version, description });
+      await register(session, resource, await streamedFile(file, terminal), {
+        query: { id, version, description },
+      });
     });
 }
 
@@ -103,9 +112,11 @@ async function register(
   session: Session,
   { noun, plural, columns, cells }: Resource,
   body: Call['body'],
-  query: Record<string, string | undefined> = {},
+  call: Pick<Call, 'query' | 'headers'> = {},
 ): Promise<void> {
-  const { reply, raw } = await session.client.post(`/${plural}`, Registered, { body, query });
+  const { reply, raw, headers } = await session.client.post(`/${plural}`, Registered, { body, ...call });
+  const warning = headers.get('x-everdict-warning');
+  if (warning) session.note(`note: ${plain(warning)}`);
   const facts = columns.flatMap(({ title }, at) => {
     const cell = cells(reply)[at];
     return cell && title !== 'description' ? [`${title} ${cell}`] : [];

@@ -13,10 +13,10 @@ export function unreadable(file: string, error: unknown): CliError {
   return usageError(`${file} cannot be read: ${messageOf(error)}`);
 }
 
-/** A file of the user, or a message that names it. */
+/** A file of the user, or stdin as `-`; or a message that names it. */
 export async function readUserFile(file: string): Promise<Buffer<ArrayBuffer>> {
   try {
-    return await readFile(file);
+    return await readFile(file === '-' ? '/dev/stdin' : file);
   } catch (error) {
     throw unreadable(file, error);
   }
