@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { ClusterFailure } from '../../backends/cluster-client.js';
 import { Egress, REFUSED_TEXT } from '../../backends/egress/guard.js';
+import { boundKubeconfig } from '../../backends/k8s/k8s.access.js';
 import type { FieldError } from '../../contracts/errors.js';
 import type { RuntimeSpec } from '../../contracts/runtime.js';
 import { operatorFaults } from '../../policy/capabilities.js';
 import { originOf } from '../../policy/origins.js';
-import { ClusterCredentials } from '../../secrets/cluster-credential.js';
+import { type BoundCredential, ClusterCredentials } from '../../secrets/cluster-credential.js';
 import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
 import { Operator } from '../common/operator.js';
 
@@ -30,7 +32,22 @@ export class RuntimeGate {
         .filter(({ url }) => this.egress.refusesUrl(url))
         .map(({ path }) => ({ path, message: REFUSED_TEXT })),
       ...(reply.kind === 'refused' ? [reply.fault] : []),
+      ...(reply.kind === 'given' && reply.credential.kubeconfig !== undefined
+        ? this.kubeconfigFaults(reply.credential)
+        : []),
     ];
+  }
+
+  /** Its address is in the secret, not in the spec. */
+  private kubeconfigFaults(credential: BoundCredential): FieldError[] {
+    const { path } = credential;
+    try {
+      const { server } = boundKubeconfig(credential, { allowHost: this.operator.allowKubeconfigExec });
+      return this.egress.refusesUrl(server.href) ? [{ path, message: REFUSED_TEXT }] : [];
+    } catch (error) {
+      if (!(error instanceof ClusterFailure)) throw error;
+      return [{ path, message: error.message }];
+    }
   }
 
   /** What is allowed, and may surprise. */

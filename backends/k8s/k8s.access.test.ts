@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeCertificates } from '../../dev/fake-k8s/certificates.js';
@@ -103,6 +103,13 @@ describe('where the operator opened the host', () => {
     const files = { 'client-certificate': file('cert', client.cert), 'client-key': file('key', client.key) };
     const cluster = { 'certificate-authority': file('ca', ca), 'tls-server-name': 'kube' };
     expect(await byFile(kubeconfig(files, cluster), OPEN)).toMatchObject({ ...client, ca, servername: 'kube' });
+  });
+
+  test('no program runs for an address that the secret is not for', async () => {
+    const ran = path.join(dir, 'ran');
+    const user = exec(`require('fs').writeFileSync(${JSON.stringify(ran)}, '')`);
+    await expect(byFile(kubeconfig(user, { server: 'https://evil.example.test' }), OPEN)).rejects.toThrow(/ only, /);
+    expect(existsSync(ran)).toBe(false);
   });
 
   test('what they do not give is a refusal without a word of theirs', async () => {

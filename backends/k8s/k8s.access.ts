@@ -44,13 +44,21 @@ export async function openAccess(
   if (credential?.path !== path) throw refuse(path, `names the secret ${spec[path]}, which is not given`);
   const access =
     path === 'authSecret' ? tokenAccess(spec, credential) : await kubeconfigAccess(spec, credential, policy);
-  const fault = addressFault(credential, { path: 'server', url: access.server.href });
-  if (fault) throw refuse(fault.path, fault.message);
   requireUsable(access, path);
   return access;
 }
 
-function tokenAccess(spec: K8sRuntimeSpec, { name, token: value = '' }: BoundCredential): K8sAccess {
+/** The kubeconfig of a secret, if it may be used, and sent to where it says. Throws a `ClusterFailure`. */
+export function boundKubeconfig(
+  credential: BoundCredential,
+  policy: Pick<K8sPolicy, 'allowHost'>,
+): { kubeconfig: Kubeconfig; server: URL } {
+  const kubeconfig = parseKubeconfig(credential.kubeconfig ?? '', policy);
+  return { kubeconfig, server: boundServer(credential, kubeconfig.cluster.server) };
+}
+
+function tokenAccess(spec: K8sRuntimeSpec, credential: BoundCredential): K8sAccess {
+  const { name, token: value = '' } = credential;
   const token = value.trim();
   const isKubeconfig = /^(\{|apiVersion|clusters)/.test(token);
   if (isKubeconfig || !/^[\x21-\x7e]+$/.test(token)) {
@@ -58,7 +66,7 @@ function tokenAccess(spec: K8sRuntimeSpec, { name, token: value = '' }: BoundCre
     throw refuse('authSecret', `names the secret ${name}, which is no bearer token${hint}`);
   }
   return {
-    server: serverOf(spec.server ?? '', 'server'),
+    server: boundServer(credential, spec.server ?? ''),
     namespace: spec.namespace ?? 'default',
     authorization: `Bearer ${token}`,
     ca: spec.caCert,
@@ -67,15 +75,15 @@ function tokenAccess(spec: K8sRuntimeSpec, { name, token: value = '' }: BoundCre
 
 async function kubeconfigAccess(
   spec: K8sRuntimeSpec,
-  { kubeconfig: value = '' }: BoundCredential,
-  { allowHost }: K8sPolicy,
+  credential: BoundCredential,
+  policy: K8sPolicy,
 ): Promise<K8sAccess> {
-  const kubeconfig = parseKubeconfig(value, { allowHost });
+  const { kubeconfig, server } = boundKubeconfig(credential, policy);
   const identity = needsHost(kubeconfig) ? await hostIdentity(kubeconfig) : ownIdentity(kubeconfig);
   return {
     ...identity,
     ca: identity.ca ?? spec.caCert,
-    server: serverOf(kubeconfig.cluster.server, 'server'),
+    server,
     namespace: spec.namespace ?? kubeconfig.namespace ?? 'default',
   };
 }
@@ -108,6 +116,13 @@ function ownIdentity({ cluster, user }: Kubeconfig): Identity {
 
 const decoded = (base64: string | undefined): string | undefined =>
   base64 ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
+
+function boundServer(credential: BoundCredential, text: string): URL {
+  const server = serverOf(text, 'server');
+  const fault = addressFault(credential, { path: 'server', url: server.href });
+  if (fault) throw refuse(fault.path, fault.message);
+  return server;
+}
 
 function serverOf(text: string, path: string): URL {
   const [fault] = faultsOfServer(text);

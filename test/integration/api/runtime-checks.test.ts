@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { FakeNomad } from '../../../dev/fake-nomad/fake-nomad.js';
 import { RuntimeStore } from '../../../store/runtime.store.js';
 import { aNomadRuntime } from '../../builders.js';
+import { TOKEN as K8S_TOKEN, openK8sLab } from '../../k8s-lab.js';
 import { type Api, type Reply, rowCounts, startApi } from './server.js';
 
 const TOKEN = '11111111-1111-1111-1111-111111111111';
@@ -188,6 +189,44 @@ describe('a secret', () => {
     expect(body.warnings).toContain('nobody confirmed this version: it is looked at without its secret');
     expect(nomad.requests.length).toBeGreaterThan(0);
     expect(nomad.requests.filter(({ token }) => token !== undefined)).toEqual([]);
+  });
+});
+
+describe('a kubeconfig', () => {
+  let lab: Awaited<ReturnType<typeof openK8sLab>>;
+  beforeAll(async () => {
+    lab = await openK8sLab();
+  });
+  afterAll(() => lab.fake.close());
+  const runtime = { kind: 'k8s', id: 'kube', version: '1.0.0', image: 'runner:1', kubeconfigSecret: 'CONFIG' };
+  const set = (config: string) => setSecret('CONFIG', [lab.fake.url], config);
+
+  test('of a secret leads to its cluster, by probe and inspection', async () => {
+    await set(lab.kubeconfig({ token: K8S_TOKEN }));
+    expect((await probe(runtime)).body).toMatchObject({ reachable: true, checkToken: expect.any(String) });
+    expect((await register(runtime)).status).toBe(201);
+    const { body } = await api.send('GET', '/runtimes/kube/versions/1.0.0/inspect');
+    expect(body).toMatchObject({
+      id: 'kube',
+      cluster: 'Kubernetes v1.34.4',
+      namespace: { exists: true },
+      warnings: [],
+    });
+  });
+
+  test('that would go elsewhere, or run a program, is refused everywhere and asked nowhere', async () => {
+    lab.reset();
+    const exec = { exec: { command: 'touch', args: ['/tmp/everdict-ran'] } };
+    for (const config of [lab.kubeconfig({ token: K8S_TOKEN }, 'https://127.0.0.1:9'), lab.kubeconfig(exec)]) {
+      await set(config);
+      const other = { ...runtime, version: '2.0.0' };
+      const replies: Reply[] = await Promise.all([validate(other), probe(other), register(other)]);
+      expect(replies[0]?.body).toMatchObject({ ok: false, errors: [{ path: 'kubeconfigSecret' }] });
+      expect(replies[1]?.body).toMatchObject({ reachable: false, reason: 'refused' });
+      expect(replies[2]).toMatchObject({ status: 400, body: { errors: [{ path: 'kubeconfigSecret' }] } });
+      for (const { body } of replies) expect(JSON.stringify(body)).not.toContain(K8S_TOKEN);
+    }
+    expect(lab.fake.requests).toEqual([]);
   });
 });
 
