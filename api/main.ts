@@ -29,8 +29,10 @@ async function main(): Promise<void> {
   const mode = app.get(AccessMode);
   refuseOpenBind(env.EVERDICT_HOST, mode);
   if (env.EVERDICT_SHARED_DIR !== undefined) {
-    const fresh = await app.get(SharedLoader).load(env.EVERDICT_SHARED_DIR);
-    log.info('shared files registered', { dir: env.EVERDICT_SHARED_DIR, fresh });
+    const dir = env.EVERDICT_SHARED_DIR;
+    const { fresh, warnings } = await app.get(SharedLoader).load(dir);
+    log.info('shared files registered', { dir, fresh });
+    for (const warning of warnings) log.warn('a shared file would not be registered any more', { dir, warning });
   }
   await app.listen({ port: env.PORT, host: env.EVERDICT_HOST });
 

@@ -7,7 +7,11 @@ describe('scorecard run', () => {
   const plays =
     (...states: ReturnType<typeof aScorecard>[]) =>
     ({ method, path: at, query }: { method: string; path: string; query: Record<string, string> }): Answer => {
-      if (method === 'POST') return { status: 202, body: { id: 'sc_1', status: 'queued', cases: 2, links: {} } };
+      if (method === 'POST')
+        return {
+          status: 202,
+          body: { id: 'sc_1', status: 'queued', cases: 2, links: {}, warnings: ['harness h@1 is deprecated'] },
+        };
       if (at.endsWith('/events')) return problem(404, { code: 'NOT_FOUND' });
       if (at.endsWith('/cases')) return { body: { items: query.outcome === 'failed' ? [aRun()] : [], next: null } };
       return { body: states.length > 1 ? states.shift() : states[0] };
@@ -26,7 +30,8 @@ describe('scorecard run', () => {
       'k',
       '--no-wait',
     );
-    const { asked, out } = await everdict(words, plays(aScorecard()));
+    const { asked, out, err } = await everdict(words, plays(aScorecard()));
+    expect(err).toBe('note: harness h@1 is deprecated\n');
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
       dataset: 'tasks',
       harness: 'solver@2',

@@ -6,6 +6,7 @@ import { CliError } from './failures.js';
 import { jsonBody } from './http.client.js';
 import { collectPair, wholeNumber } from './options.js';
 import type { Session } from './session.js';
+import { plain } from './text.js';
 
 /** Tries to submit while the connection breaks; the key makes a repetition harmless. */
 const SUBMIT_TRIES = 3;
@@ -42,7 +43,7 @@ export const submitRequest = ({ runtime, infraRetries, class: workClass, param, 
   metadata,
 });
 
-export async function submit<Reply>(
+export async function submit<Reply extends { warnings: string[] }>(
   session: Session,
   path: string,
   schema: z.ZodType<Reply>,
@@ -52,7 +53,9 @@ export async function submit<Reply>(
   const call = { body: jsonBody(request), headers: { 'idempotency-key': idempotencyKey } };
   for (let tried = 1; ; tried += 1) {
     try {
-      return await session.client.post(path, schema, call);
+      const answered = await session.client.post(path, schema, call);
+      for (const warning of answered.reply.warnings) session.note(`note: ${plain(warning)}`);
+      return answered;
     } catch (error) {
       if (!mayPass(error) || tried === SUBMIT_TRIES) throw error;
       await session.terminal.sleep(SUBMIT_PAUSE_MS);

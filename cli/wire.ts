@@ -68,9 +68,11 @@ export type RunReply = z.infer<typeof RunReply>;
 export const AttemptReply = z.object({ ...AttemptView.shape });
 export type AttemptReply = z.infer<typeof AttemptReply>;
 
-export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number() });
+const warnings = z.array(z.string()).default([]);
 
-export const SubmittedRun = z.object({ id: z.string(), state: z.string() });
+export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number(), warnings });
+
+export const SubmittedRun = z.object({ id: z.string(), state: z.string(), warnings });
 
 /** One page of a list; `next` is the cursor of the following one. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

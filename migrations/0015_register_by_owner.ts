@@ -11,12 +11,13 @@ export class RegisterByOwner0000000000015 implements MigrationInterface {
     for (const table of TABLES) {
       await db.query(`
         ALTER TABLE ${table}
+          -- Defaults are for processes of an older version, which know nobody who may not confirm.
           -- What is said of a version, at first by its content. It may change; the content may not.
           ADD COLUMN version_tags text[] NOT NULL DEFAULT '{}',
           ADD COLUMN registered_by text NOT NULL DEFAULT 'local',
           -- NULL: registered by somebody who may not run it, and nobody else has taken it on yet.
-          ADD COLUMN confirmed_at timestamptz,
-          ADD COLUMN confirmed_by text,
+          ADD COLUMN confirmed_at timestamptz DEFAULT now(),
+          ADD COLUMN confirmed_by text DEFAULT 'local',
           ADD COLUMN deprecated_at timestamptz,
           ADD COLUMN deprecated_by text,
           ADD COLUMN deprecated_reason text,
@@ -24,18 +25,17 @@ export class RegisterByOwner0000000000015 implements MigrationInterface {
           ADD CHECK ((deprecated_at IS NULL) = (deprecated_by IS NULL));
         UPDATE ${table} SET confirmed_at = created_at, confirmed_by = registered_by,
           version_tags = ${table === 'datasets' ? 'tags' : `ARRAY(SELECT jsonb_array_elements_text(content -> 'tags'))`};
-        ALTER TABLE ${table} ALTER COLUMN version_tags DROP DEFAULT, ALTER COLUMN registered_by DROP DEFAULT;
       `);
     }
     await db.query(`
       -- The limits of this version, its defaults filled in: those of the latest are the limits of the pool.
+      -- NULL: registered by a process of an older version, which set the limits of the pool itself.
       ALTER TABLE runtimes ADD COLUMN slots integer CHECK (slots > 0), ADD COLUMN memory_mb integer CHECK (memory_mb > 0),
         ADD COLUMN cpu_millicores integer CHECK (cpu_millicores > 0);
       UPDATE runtimes r SET
         slots = coalesce((r.content ->> 'maxConcurrent')::int, CASE r.kind WHEN 'local' THEN p.slots ELSE 20 END),
         memory_mb = (r.content ->> 'memoryBudgetMb')::int, cpu_millicores = (r.content ->> 'cpuBudgetMillicores')::int
       FROM pools p WHERE p.workspace_id = r.workspace_id AND p.runtime_id = r.id;
-      ALTER TABLE runtimes ALTER COLUMN slots SET NOT NULL;
 
       -- Since when the limits are what they are.
       ALTER TABLE pools ADD COLUMN limits_at timestamptz NOT NULL DEFAULT now();

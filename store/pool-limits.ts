@@ -44,7 +44,7 @@ export async function followLatest(db: Queryable, pk: number): Promise<ChangedLi
     db,
     `UPDATE pools p SET slots = r.slots, memory_mb = r.memory_mb, cpu_millicores = r.cpu_millicores,
        envelope_version = p.envelope_version + 1, limits_at = now()
-     FROM runtimes r WHERE p.id = $1 AND r.pk = $2
+     FROM runtimes r WHERE p.id = $1 AND r.pk = $2 AND r.slots IS NOT NULL
        AND (p.slots, p.memory_mb, p.cpu_millicores) IS DISTINCT FROM (r.slots, r.memory_mb, r.cpu_millicores)
      RETURNING p.envelope_version`,
     [poolId, latestOf(versions)?.registeredAt ?? null],

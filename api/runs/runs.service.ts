@@ -67,11 +67,8 @@ export class RunsService {
     private readonly operator: Operator,
   ) {}
 
-  async submit(
-    { workspace, subject }: Principal,
-    request: RunRequest,
-    key: string | undefined,
-  ): Promise<SubmittedView> {
+  async submit(principal: Principal, request: RunRequest, key: string | undefined): Promise<SubmittedView> {
+    const { workspace, subject } = principal;
     const idempotencyKey = this.idempotency.keyOf('POST /runs', key, request);
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
     if (earlier !== undefined) return { view: await this.read(workspace, earlier), warnings: [] };
@@ -89,7 +86,7 @@ export class RunsService {
       idempotencyKey,
       case: stored,
       harnessPk: harness.pk,
-      confirmation: confirmationBy(subject, uses),
+      confirmation: confirmationBy(principal, uses),
       site: { poolId: site.poolId, version: site.spec.version },
       class: request.class,
       demand: demandOf(declaredResources(evalCase, harness.spec)),

@@ -46,11 +46,8 @@ export class ScorecardsService {
   ) {}
 
   /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
-  async submit(
-    { workspace, subject }: Principal,
-    request: ScorecardRequest,
-    key: string | undefined,
-  ): Promise<SubmittedScorecard> {
+  async submit(principal: Principal, request: ScorecardRequest, key: string | undefined): Promise<SubmittedScorecard> {
+    const { workspace, subject } = principal;
     const idempotencyKey = this.idempotency.keyOf('POST /scorecards', key, request);
     const earlier = await this.idempotency.find(workspace, idempotencyKey);
     if (earlier !== undefined) return { view: await this.read(workspace, earlier), warnings: [] };
@@ -65,7 +62,7 @@ export class ScorecardsService {
       idempotencyKey,
       datasetPk: dataset.pk,
       harnessPk: harness.pk,
-      confirmation: confirmationBy(subject, uses),
+      confirmation: confirmationBy(principal, uses),
       sites,
       filter: request.cases,
       fallback: demandOf(declaredResources({}, harness.spec)),

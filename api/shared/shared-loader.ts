@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { HarnessSpec } from '../../contracts/harness.js';
 import { SHARED_WORKSPACE } from '../../contracts/ids.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
+import { derive } from '../../policy/capabilities.js';
 import { contentHash, DatasetHash } from '../../store/content-hash.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
@@ -19,13 +20,22 @@ import { readJson, type SharedFile, sharedFiles } from './shared-files.js';
 
 const OPERATOR: Principal = { workspace: SHARED_WORKSPACE, subject: 'operator', role: 'operator', scope: 'admin' };
 
-/** What a file holds, found to be valid. */
+/** What a file holds. */
 interface Prepared {
   spec: Named;
   hash: string;
   /** Of what is registered under the same name. */
   known?: string;
+  /** Throws if something speaks against it that may change, as what the operator allows. */
+  check(): unknown;
   register(): Promise<unknown>;
+}
+
+export interface Loaded {
+  /** Names of what is new. */
+  fresh: string[];
+  /** What now speaks against files that are registered already. */
+  warnings: string[];
 }
 
 /** Registers what the operator shares with all workspaces, from files. */
@@ -44,11 +54,12 @@ export class SharedLoader {
   /**
    * Looks at every file before it registers any: one that is not valid, or that changes what is registered, is named with
    * all others like it, and nothing is done. What is registered already stays as it is, so that any number of processes
-   * may do this at once. Returns the names of what is new.
+   * may do this at once, and none is kept from starting by what has changed around it.
    */
-  async load(dir: string): Promise<string[]> {
+  async load(dir: string): Promise<Loaded> {
     const { files, others } = await sharedFiles(dir);
     const faults = others.map((name) => `${name}: is neither <name>.json nor, of a dataset, <id>@<version>.jsonl`);
+    const warnings: string[] = [];
     const prepared = new Map<string, Prepared & { file: string }>();
     for (const file of files) {
       try {
@@ -57,14 +68,16 @@ export class SharedLoader {
         const fault = whyNot(name, found, prepared.get(name));
         if (fault) faults.push(`${file.name}: ${fault}`);
         else prepared.set(name, { ...found, file: file.name });
+        const objection = await objectionTo(found);
+        if (objection) (found.known === undefined ? faults : warnings).push(`${file.name}: ${objection}`);
       } catch (error) {
-        faults.push(`${file.name}: ${error instanceof Error ? error.message : String(error)}`);
+        faults.push(`${file.name}: ${messageOf(error)}`);
       }
     }
     if (faults.length > 0) throw new Error(`nothing of ${dir} is shared:\n  ${faults.join('\n  ')}`);
     const fresh = [...prepared].filter(([, { known }]) => known === undefined);
     for (const [, { register }] of fresh) await register();
-    return fresh.map(([name]) => name);
+    return { fresh: fresh.map(([name]) => name), warnings };
   }
 
   private prepare(file: SharedFile): Promise<Prepared> {
@@ -74,26 +87,26 @@ export class SharedLoader {
   }
 
   private async prepareRuntime(file: SharedFile): Promise<Prepared> {
-    const spec = await this.runtimes.checked(
-      OPERATOR.workspace,
-      parseInput(RuntimeSpec, await readJson(file), 'the runtime'),
-    );
+    const asked = parseInput(RuntimeSpec, await readJson(file), 'the runtime');
+    const spec = { ...asked, capabilities: derive(asked) };
     const known = await this.runtimeStore.find(SHARED_WORKSPACE, refOf(spec.id, spec.version));
     return {
       spec,
       hash: contentHash(spec),
       known: known && contentHash(known.spec),
+      check: () => this.runtimes.checked(SHARED_WORKSPACE, spec),
       register: () => this.runtimes.register(OPERATOR, spec),
     };
   }
 
   private async prepareHarness(file: SharedFile): Promise<Prepared> {
-    const spec = this.harnesses.checked(parseInput(HarnessSpec, await readJson(file), 'the harness'));
+    const spec = parseInput(HarnessSpec, await readJson(file), 'the harness');
     const known = await this.harnessStore.find(SHARED_WORKSPACE, refOf(spec.id, spec.version));
     return {
       spec,
       hash: contentHash(spec),
       known: known && contentHash(known.spec),
+      check: () => this.harnesses.checked(spec),
       register: () => this.harnesses.register(OPERATOR, spec),
     };
   }
@@ -106,6 +119,7 @@ export class SharedLoader {
       spec: dataset,
       hash: contentHash(dataset),
       known: known?.contentHash,
+      check: () => undefined,
       register: () => this.datasets.register(OPERATOR, body, {}),
     };
   }
@@ -131,8 +145,20 @@ export class SharedLoader {
       spec: head,
       hash: hash.digest(head),
       known: known?.contentHash,
+      check: () => undefined,
       register: () => this.datasets.upload(OPERATOR, { body: createReadStream(file.path) }, name),
     };
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function objectionTo({ check }: Prepared): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 

@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SharedLoader } from '../../../api/shared/shared-loader.js';
+import { RuntimeStore } from '../../../store/runtime.store.js';
+import { aRuntime, MEMBER } from '../../builders.js';
 import { type Api, rowCounts, startApi } from './server.js';
 
 let api: Api;
@@ -33,8 +35,8 @@ async function writeAll(): Promise<void> {
 test('what the directory holds is registered once, however many processes start at a time, and every workspace uses it', async () => {
   await writeAll();
   const fresh = await Promise.all(Array.from({ length: 8 }, load));
-  expect(new Set(fresh.flat()).size).toBe(4);
-  expect(await load()).toEqual([]);
+  expect(new Set(fresh.flatMap((each) => each.fresh)).size).toBe(4);
+  expect(await load()).toEqual({ fresh: [], warnings: [] });
 
   const counts = await rowCounts(api);
   expect([counts.runtimes, counts.harnesses, counts.datasets, counts.dataset_cases]).toEqual([1, 1, 2, 3]);
@@ -82,6 +84,21 @@ test.each<[string, string, unknown, string]>([
   const before = await rowCounts(api);
   await expect(load()).rejects.toThrow(message);
   expect(await rowCounts(api)).toEqual(before);
+});
+
+test('what is registered already is no reason not to start, whatever the operator allows now', async () => {
+  await write('runtimes/farm.json', farm);
+  const closed = await startApi({ env: { EVERDICT_ALLOW_LOCAL_RUNTIMES: '0' } });
+  try {
+    const spec = aRuntime({ ...farm, capabilities: [] });
+    await new RuntimeStore(closed.database.dataSource).insert('_shared', spec, { slots: 3 }, MEMBER);
+    const { fresh, warnings } = await closed.app.get(SharedLoader).load(dir);
+    expect([fresh, warnings]).toEqual([[], [expect.stringContaining('EVERDICT_ALLOW_LOCAL_RUNTIMES')]]);
+    await write('runtimes/new.json', { ...farm, id: 'new' });
+    await expect(closed.app.get(SharedLoader).load(dir)).rejects.toThrow('runtimes/new.json: the runtime is not valid');
+  } finally {
+    await closed.close();
+  }
 });
 
 test('a directory that does not exist is an error that names it', async () => {

@@ -93,7 +93,14 @@ test('naming them with their version confirms a runtime and a harness with the s
   expect([refused.status, await poolOf('named')]).toEqual([404, undefined]);
   expect((await as('viewer', 'POST', '/scorecards', explicit)).status).toBe(403);
 
-  const { status, body } = await as('ci', 'POST', '/scorecards', explicit);
+  const ofCi = await as('ci', 'POST', '/scorecards', explicit);
+  expect([ofCi.status, ofCi.body.detail]).toEqual([
+    403,
+    'nobody confirmed harness echo@2.0.0 and runtime named@1.0.0 yet: a member must confirm it before others use it',
+  ]);
+  expect(await poolOf('named')).toBeUndefined();
+
+  const { status, body } = await as('member', 'POST', '/scorecards', explicit);
   expect([status, body.warnings]).toEqual([
     202,
     [

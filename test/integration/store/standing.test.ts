@@ -171,3 +171,51 @@ describe('the limits of a pool', () => {
     expect((await pools.envelope(`rt:acme:${id}`)).envelope).toEqual({ slots: stored[0].slots });
   });
 });
+
+test('what was registered before versions had a standing is confirmed, and keeps its limits and tags', async () => {
+  const old = await createTestDatabase({ isEmpty: true });
+  const runner = old.dataSource.createQueryRunner();
+  try {
+    const numbered = old.dataSource.migrations.map((migration) => ({
+      migration,
+      number: Number(/(\d{13})$/.exec(migration.constructor.name)?.[1]),
+    }));
+    const before = numbered.filter(({ number }) => number < 14);
+    for (const { migration } of before) await migration.up(runner);
+    const content = JSON.stringify(aRuntime({ id: 'old', maxConcurrent: 6, memoryBudgetMb: 512, tags: ['eu'] }));
+    const register = (version: string) =>
+      runner.query(
+        `INSERT INTO runtimes (workspace_id, id, version, kind, content, content_hash)
+         VALUES ('default', 'old', $1, 'local', $2, 'hash')`,
+        [version, content],
+      );
+    await register('1.0.0');
+    await runner.query(`INSERT INTO pools (id, workspace_id, runtime_id, kind, slots, memory_mb)
+      VALUES ('rt:default:old', 'default', 'old', 'local', 6, 512)`);
+    for (const { migration, number } of numbered) if (number === 15) await migration.up(runner);
+    // By a process of the older version, which goes on for a while.
+    await register('0.9.0');
+
+    const [first, second] = await new RegistryStore(old.dataSource).list('runtimes', 'default', { limit: 10 });
+    expect(first?.record).toMatchObject({ tags: ['eu'], confirmed: true, registeredBy: 'local', latest: true });
+    expect(second?.record).toMatchObject({ confirmed: true, latest: false });
+    expect(await runner.query('SELECT slots, memory_mb FROM runtimes ORDER BY pk')).toEqual([
+      { slots: 6, memory_mb: 512 },
+      { slots: null, memory_mb: null },
+    ]);
+    await new RegistryStore(old.dataSource).deprecate(
+      'runtimes',
+      'default',
+      { id: 'old', version: '1.0.0' },
+      'mel',
+      '',
+    );
+    expect((await new PoolStore(old.dataSource).envelope('rt:default:old')).envelope).toEqual({
+      slots: 6,
+      memoryMb: 512,
+    });
+  } finally {
+    await runner.release();
+    await old.drop();
+  }
+});
