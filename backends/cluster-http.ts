@@ -13,6 +13,13 @@ export interface ClusterCall {
   /** Sent as JSON. */
   body?: object;
   signal: AbortSignal;
+  /** Shared by calls that belong together. */
+  budget?: ByteBudget;
+}
+
+/** How many bytes of answers may still be read. */
+export interface ByteBudget {
+  left: number;
 }
 
 /** An answer that is longer counts as none. */
@@ -30,7 +37,7 @@ export class ClusterHttp {
   ) {}
 
   async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
-    const { query = {}, body, signal } = call;
+    const { query = {}, body, signal, budget } = call;
     const url = new URL(this.base.origin);
     url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
     for (const [name, value] of Object.entries(query)) {
@@ -51,20 +58,23 @@ export class ClusterHttp {
         answer.body.on('error', () => undefined).destroy();
         throw redirectFailure(headers.location, url);
       }
-      return { status, headers, text: await bounded(answer.body) };
+      return { status, headers, text: await bounded(answer.body, budget) };
     } catch (error) {
       throw networkFailure(error, signal);
     }
   }
 }
 
-async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
+async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left: MOST_BYTES }): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MOST_BYTES)
+    budget.left -= chunk.length;
+    if (size > MOST_BYTES) {
       throw new ClusterFailure('error', `it answers with more than ${MOST_BYTES / 1024 / 1024} MB`);
+    }
+    if (budget.left < 0) throw new ClusterFailure('error', 'its answers are longer than is read of one cluster');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

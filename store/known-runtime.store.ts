@@ -22,6 +22,17 @@ export class KnownRuntimeStore {
     return seen.sort((a, b) => compareVersions(b, a)).map(({ version }) => version);
   }
 
+  /** Whether a confirmed version of a workspace names this secret together with this authority. */
+  async trusts(workspaceId: string, secret: string, caCert: string): Promise<boolean> {
+    const found = await rows(
+      this.dataSource,
+      `SELECT FROM runtimes WHERE workspace_id = $1 AND confirmed_at IS NOT NULL AND content ->> 'caCert' = $3
+         AND $2 IN (content ->> 'authSecret', content ->> 'kubeconfigSecret') LIMIT 1`,
+      [workspaceId, secret, caCert],
+    );
+    return found.length > 0;
+  }
+
   /** The addresses of all clusters that the runtimes of a workspace and the shared ones name. */
   addresses(workspaceId: string): Promise<ClusterAddress[]> {
     return rows<ClusterAddress>(

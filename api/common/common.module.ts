@@ -32,7 +32,7 @@ import { ScorecardStore } from '../../store/scorecard.store.js';
 import { ScorecardNotes } from '../../store/scorecard-notes.js';
 import { WorkspaceStore } from '../../store/workspace.store.js';
 import { AccessMode } from '../identity/access-mode.js';
-import { CheckTokens } from '../runtimes/check-tokens.js';
+import { CHECK_LABEL, CheckTokens } from '../runtimes/check-tokens.js';
 import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
@@ -92,7 +92,7 @@ export function commonModule({ env, dataSource, workflows, log, registry, mode }
     { provide: Registry, useValue: registry },
     { provide: AccessMode, useValue: mode },
     { provide: Egress, useValue: new Egress(env.EVERDICT_EGRESS_ALLOW) },
-    { provide: CheckTokens, useValue: new CheckTokens(env.EVERDICT_SECRETS_KEY) },
+    { provide: CheckTokens, useValue: new CheckTokens(sealer.derive(CHECK_LABEL)) },
     { provide: Operator, useValue: new Operator(env) },
     { provide: Sealer, useValue: sealer },
     { provide: SecretStore, useValue: secrets },

@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { PlatformError } from '../../contracts/errors.js';
 import type { RuntimeSpec } from '../../contracts/runtime.js';
 import { canonicalJson } from '../../policy/canonical.js';
@@ -6,28 +6,23 @@ import { canonicalJson } from '../../policy/canonical.js';
 export const CHECK_HEADER = 'x-everdict-check';
 
 const LIFE_MS = 10 * 60_000;
-const LABEL = 'everdict check token';
+/** What the key is derived for. */
+export const CHECK_LABEL = 'everdict check token';
 const FORM = /^(\d{13})\.([\w-]{43})\.([\w-]{43})$/;
 
 /**
  * Says that a workspace had a spec checked, for ten minutes: `<expiry, epoch ms>.<hash of the spec>.<HMAC of both and the
- * workspace>`. The order of keys does not matter. Without keys of the deployment only this process knows its own.
+ * workspace>`. The order of keys does not matter.
  */
 export class CheckTokens {
-  /** The first one signs, each is believed. */
-  private readonly keys: readonly Buffer[];
-
   constructor(
-    keys: readonly { key: KeyObject }[],
+    private readonly key: Uint8Array,
     private readonly now: () => number = Date.now,
-  ) {
-    const secrets = keys.length > 0 ? keys.map(({ key }) => key) : [randomBytes(32)];
-    this.keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32)));
-  }
+  ) {}
 
   issue(workspace: string, spec: RuntimeSpec): string {
     const said = `${this.now() + LIFE_MS}.${hashOf(spec)}`;
-    return `${said}.${this.sign(workspace, said)[0]?.toString('base64url')}`;
+    return `${said}.${this.sign(workspace, said).toString('base64url')}`;
   }
 
   /** Refuses a spec that is not the one which was checked. */
@@ -35,7 +30,7 @@ export class CheckTokens {
     const [, expiry = '', hash = '', mac = ''] = FORM.exec(token) ?? [];
     const given = Buffer.from(mac, 'base64url');
     const known = this.sign(workspace, `${expiry}.${hash}`);
-    if (!known.some((own) => own.length === given.length && timingSafeEqual(own, given))) {
+    if (known.length !== given.length || !timingSafeEqual(known, given)) {
       throw refusal('BAD_REQUEST', 'is no check token of this workspace: take the one that validate or probe answers');
     }
     if (Number(expiry) < this.now()) {
@@ -49,8 +44,8 @@ export class CheckTokens {
     }
   }
 
-  private sign(workspace: string, said: string): Buffer[] {
-    return this.keys.map((key) => createHmac('sha256', key).update(`${workspace}\n${said}`).digest());
+  private sign(workspace: string, said: string): Buffer {
+    return createHmac('sha256', this.key).update(`${workspace}\n${said}`).digest();
   }
 }
 

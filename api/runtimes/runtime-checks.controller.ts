@@ -45,8 +45,8 @@ export class RuntimeChecksController {
     bodyExample: NOMAD_RUNTIME,
     refuses: ['TOO_MANY_REQUESTS'],
   })
-  probe(@Caller() { workspace }: Principal, @Body({ schema: RuntimeSpec }) spec: RuntimeSpec): Promise<ProbeReport> {
-    return this.checks.probe(workspace, spec);
+  probe(@Caller() principal: Principal, @Body({ schema: RuntimeSpec }) spec: RuntimeSpec): Promise<ProbeReport> {
+    return this.checks.probe(principal, spec);
   }
 
   @Get(':id/versions/:version/inspect')

@@ -8,6 +8,7 @@ import type { InspectionReport, ProbeAnswer, ProbeReport } from '../../contracts
 import { fieldErrors } from '../../contracts/issues.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import type { Validation } from '../../contracts/runtime-check.js';
+import { isAllowed } from '../../policy/permissions.js';
 import { type BoundCredential, ClusterCredentials } from '../../secrets/cluster-credential.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
@@ -15,6 +16,7 @@ import { LocalHostStore } from '../../store/local-host.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { TASK_QUEUES } from '../../workflows/messages.js';
 import { Malformed } from '../common/body-parsers.js';
+import type { Principal } from '../common/caller.js';
 import { Operator } from '../common/operator.js';
 import { refOf } from '../common/registration.js';
 import { RegistryService } from '../common/registry.service.js';
@@ -30,6 +32,8 @@ const ASK_TEMPORAL_MS = 2_000;
 /** After its time a cluster may still tell what it has; then nobody waits for it. */
 const LAST_WORD_MS = 500;
 const PROBES_OF_ONE = 4;
+const FOREIGN_AUTHORITY =
+  'caCert: no confirmed runtime with this secret has that certificate; a member may probe it, or leave it out';
 const UNCONFIRMED = 'nobody confirmed this version: it is looked at without its secret';
 
 /** Looks at runtimes before and after they are registered. */
@@ -76,10 +80,11 @@ export class RuntimeChecksService {
     };
   }
 
-  async probe(workspace: string, spec: RuntimeSpec): Promise<ProbeReport> {
+  async probe(principal: Principal, spec: RuntimeSpec): Promise<ProbeReport> {
+    const { workspace } = principal;
     return this.places.hold(workspace, async () => {
       const startedAt = performance.now();
-      const answer = await this.answerOf(workspace, spec);
+      const answer = await this.answerOf(principal, spec);
       return {
         kind: spec.kind,
         ...answer,
@@ -114,7 +119,8 @@ export class RuntimeChecksService {
   }
 
   /** Nothing is asked of a cluster that this deployment, or the secret, is not meant for. */
-  private async answerOf(workspace: string, spec: RuntimeSpec): Promise<ProbeAnswer> {
+  private async answerOf(principal: Principal, spec: RuntimeSpec): Promise<ProbeAnswer> {
+    const { workspace } = principal;
     const refuse = (detail: string): ProbeAnswer => ({ reachable: false, detail, reason: 'refused' });
     const [fault] = await this.gate.faults(workspace, spec);
     // A refused address is told in the same words wherever it was found out.
@@ -122,12 +128,23 @@ export class RuntimeChecksService {
     const reply = await this.credentials.of(workspace, spec);
     if (reply.kind === 'missing') return refuse(`${reply.fault.path}: ${reply.fault.message}`);
     const credential = reply.kind === 'given' ? reply.credential : undefined;
+    if (credential && !(await this.mayChooseAuthority(principal, spec, credential))) return refuse(FOREIGN_AUTHORITY);
     try {
       return await this.looking(spec, credential, PROBE_MS, (cluster, signal) => cluster.probe(signal));
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;
       return { reachable: false, detail: error.message, reason: error.reason };
     }
+  }
+
+  /** Who chooses the authority chooses who may pass for the cluster, and gets the secret: not everybody may. */
+  private async mayChooseAuthority(
+    principal: Principal,
+    spec: RuntimeSpec,
+    { name }: BoundCredential,
+  ): Promise<boolean> {
+    if (spec.kind === 'local' || spec.caCert === undefined || isAllowed(principal, 'curate')) return true;
+    return this.known.trusts(principal.workspace, name, spec.caCert);
   }
 
   /** What `look` finds in time. Then the connections end, whatever is still under way. */

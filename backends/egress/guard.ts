@@ -3,14 +3,13 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { PlatformError } from '../../contracts/errors.js';
 import { type AllowRule, isAdmitted, literalAddresses } from '../../policy/addresses.js';
+import { LookUps, type Resolve } from './look-ups.js';
 
 /** The same for every refused address, whatever listens there. */
 export const REFUSED_TEXT = 'the address is not one that this deployment connects to';
 
-/** All addresses of a name, as the system knows them. */
-export type Resolve = (name: string) => Promise<LookupAddress[]>;
-
-const systemResolve: Resolve = (name) => dns.lookup(name, { all: true });
+/** Of the whole process, whoever asks. */
+const SYSTEM = new LookUps((name) => dns.lookup(name, { all: true }));
 
 export interface DispatcherOptions {
   /** `ca`: PEM of a private certificate authority, in place of the public ones. `cert`, `key`: who we are. */
@@ -29,7 +28,7 @@ export interface DispatcherOptions {
 export class Egress {
   constructor(
     private readonly allow: readonly AllowRule[],
-    private readonly resolve: Resolve = systemResolve,
+    private readonly resolve: Resolve = (name) => SYSTEM.find(name),
   ) {}
 
   /** What may be dialled for a host, a name or an address with or without brackets. Throws `ADDRESS_REFUSED`. */

@@ -1,17 +1,17 @@
 import type { z } from 'zod';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
-import { ClusterHttp, jsonOf } from '../cluster-http.js';
+import { type ClusterCall, ClusterHttp, jsonOf } from '../cluster-http.js';
 import type { DispatcherOptions, Egress } from '../egress/guard.js';
-import { noNomad, refusalOf } from './nomad.failures.js';
+import { noNomad, refusalOf, tooMany } from './nomad.failures.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Of an answer that is under way, and of one that has not begun; longer than a blocking query may take. */
 const SILENCE_MS = 60_000;
 
-interface Query {
-  query?: Readonly<Record<string, string | number | undefined>>;
-  signal: AbortSignal;
-}
+/** Items of one answer; pages are asked for with far fewer. */
+const MOST_ITEMS = 20_000;
+
+type Query = Pick<ClusterCall, 'query' | 'signal' | 'budget'>;
 
 export interface NomadClientOptions {
   /** An ACL token. */
@@ -36,8 +36,8 @@ export class NomadClient {
   }
 
   /** What it answers with, if that is of the shape; else a `ClusterFailure`. */
-  async get<Shape extends z.ZodType>(path: string, shape: Shape, { query, signal }: Query): Promise<z.infer<Shape>> {
-    const { reply } = await this.page(path, shape, { query, signal });
+  async get<Shape extends z.ZodType>(path: string, shape: Shape, query: Query): Promise<z.infer<Shape>> {
+    const { reply } = await this.page(path, shape, query);
     return reply;
   }
 
@@ -45,11 +45,13 @@ export class NomadClient {
   async page<Shape extends z.ZodType>(
     path: string,
     shape: Shape,
-    { query, signal }: Query,
+    query: Query,
   ): Promise<{ reply: z.infer<Shape>; next?: string }> {
-    const answer = await this.http.call('GET', path, { query, signal });
+    const answer = await this.http.call('GET', path, query);
     if (answer.status !== 200) throw refusalOf(answer, this.hasToken);
-    const parsed = shape.safeParse(jsonOf(answer));
+    const json = jsonOf(answer);
+    if (Array.isArray(json) && json.length > MOST_ITEMS) throw tooMany(MOST_ITEMS);
+    const parsed = shape.safeParse(json);
     if (!parsed.success) throw noNomad();
     const next = answer.headers['x-nomad-nexttoken'];
     return { reply: parsed.data, ...(typeof next === 'string' && next !== '' && { next }) };

@@ -276,6 +276,17 @@ test('after the first answer what cannot be read is a warning, and the rest is t
   await expect(inspect(open.url)).rejects.toMatchObject({ reason: 'error' });
 });
 
+test('a cluster that answers with too much costs what it answered, and no more', async () => {
+  open.script('/v1/nodes', { status: 200, body: Array.from({ length: 30_000 }, (_, index) => node(`n${index}`)) });
+  const page = Array.from({ length: 500 }, () => ({ ...allocation('a', 'running'), Pad: 'x'.repeat(20_000) }));
+  open.script('/v1/allocations', { status: 200, body: page, headers: { 'x-nomad-nexttoken': 'on' } });
+  const { warnings } = await inspect(open.url);
+  expect(new Set(warnings)).toEqual(
+    new Set(['nodes: there are more than 20000', 'allocations: its answers are longer than is read of one cluster']),
+  );
+  expect(open.requests.filter(({ path }) => path === '/v1/allocations').length).toBeLessThan(5);
+});
+
 test('it tells what a token may do in the namespace, an exact rule before a pattern', async () => {
   const allowed = async (token: string, namespace: string) => {
     const { permissions, warnings } = await inspect(guarded.url, token, { namespace });

@@ -4,10 +4,11 @@ import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import { groupBy } from '../../policy/grouping.js';
 import { sumOf } from '../cluster-amounts.js';
 import { type ClusterClient, ClusterFailure } from '../cluster-client.js';
+import type { ClusterCall } from '../cluster-http.js';
 import { oneLine } from '../cluster-text.js';
 import { permissionsOf } from './nomad.acl.js';
 import type { NomadClient } from './nomad.client.js';
-import { NomadRefusal } from './nomad.failures.js';
+import { NomadRefusal, tooMany } from './nomad.failures.js';
 import { inspectedNode, isLive, placementWarnings } from './nomad.nodes.js';
 import {
   AclPolicy,
@@ -23,7 +24,10 @@ import {
 /** Nodes that an inspection names; it counts all of them. */
 const SHOWN_NODES = 200;
 const PER_PAGE = 500;
-const MOST_PAGES = 40;
+/** Of one list. */
+const MOST_FOUND = 20_000;
+/** Of all answers for one inspection. */
+const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_POLICIES = 20;
 
 /** What an agent says of itself, or the token where the token may not read that. */
@@ -32,6 +36,7 @@ interface Met {
   token?: AclToken;
 }
 
+type Look = Pick<ClusterCall, 'signal' | 'budget'>;
 type Attempt = <Found>(what: string, read: () => Promise<Found>) => Promise<Found | undefined>;
 
 /** Looks at a Nomad cluster. */
@@ -43,7 +48,7 @@ export class NomadCluster implements ClusterClient {
 
   async probe(signal: AbortSignal): Promise<ProbeAnswer> {
     try {
-      return { reachable: true, detail: describe(await this.meet(signal)) };
+      return { reachable: true, detail: describe(await this.meet({ signal })) };
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;
       return { reachable: false, detail: error.message, reason: error.reason };
@@ -51,7 +56,8 @@ export class NomadCluster implements ClusterClient {
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
-    const met = await this.meet(signal);
+    const look: Look = { signal, budget: { left: MOST_BYTES } };
+    const met = await this.meet(look);
     const warnings: string[] = met.self ? [] : ['its version is not known: the ACL token lacks agent:read'];
     const attempt: Attempt = async (what, read) => {
       try {
@@ -64,10 +70,10 @@ export class NomadCluster implements ClusterClient {
     };
     const name = this.spec.namespace ?? 'default';
     const [nodes, allocations, exists, permissions] = await Promise.all([
-      attempt('nodes', () => this.all('/v1/nodes', Nodes, { resources: 'true' }, signal)),
-      attempt('allocations', () => this.liveAllocations(signal)),
-      attempt('namespace', () => this.hasNamespace(name, signal)),
-      attempt('permissions', () => this.permissions(met, name, signal)),
+      attempt('nodes', () => this.all('/v1/nodes', Nodes, { resources: 'true' }, look)),
+      attempt('allocations', () => this.liveAllocations(look)),
+      attempt('namespace', () => this.hasNamespace(name, look)),
+      attempt('permissions', () => this.permissions(met, name, look)),
     ]);
     if (exists === false) warnings.push(`there is no namespace ${name}, or the credential may not see it`);
     if (nodes) warnings.push(...placementWarnings(this.spec, nodes));
@@ -89,44 +95,44 @@ export class NomadCluster implements ClusterClient {
   }
 
   /** A token may be good for jobs and not for the agent: then it is asked for itself. */
-  private async meet(signal: AbortSignal): Promise<Met> {
+  private async meet(look: Look): Promise<Met> {
     try {
-      return { self: await this.client.get('/v1/agent/self', AgentSelf, { signal }) };
+      return { self: await this.client.get('/v1/agent/self', AgentSelf, look) };
     } catch (refusal) {
       if (!(refusal instanceof NomadRefusal && refusal.status === 403 && this.client.hasToken)) throw refusal;
-      const token = await this.token(signal).catch(() => undefined);
+      const token = await this.token(look).catch(() => undefined);
       if (!token) throw refusal;
       return { token };
     }
   }
 
   /** An expired token is still told of itself. */
-  private async token(signal: AbortSignal): Promise<AclToken> {
-    const token = await this.client.get('/v1/acl/token/self', AclToken, { signal });
+  private async token(look: Look): Promise<AclToken> {
+    const token = await this.client.get('/v1/acl/token/self', AclToken, look);
     const until = Date.parse(token.ExpirationTime ?? '');
     if (until < Date.now()) throw new NomadRefusal(200, 'auth', 'its ACL token has expired');
     return token;
   }
 
-  private async permissions({ self, token }: Met, namespace: string, signal: AbortSignal) {
+  private async permissions({ self, token }: Met, namespace: string, look: Look) {
     if (!this.client.hasToken || self?.config?.ACL?.Enabled === false) return undefined;
-    const known = token ?? (await this.token(signal));
+    const known = token ?? (await this.token(look));
     if (known.Roles.length > 0) {
       throw new ClusterFailure('error', 'the ACL token has roles, and what those allow is not looked up');
     }
     const names = known.Policies.slice(0, MOST_POLICIES);
-    const read = (name: string) => this.client.get(`/v1/acl/policy/${encodeURIComponent(name)}`, AclPolicy, { signal });
+    const read = (name: string) => this.client.get(`/v1/acl/policy/${encodeURIComponent(name)}`, AclPolicy, look);
     return permissionsOf(known, await Promise.all(names.map(read)), namespace);
   }
 
-  private async liveAllocations(signal: AbortSignal) {
+  private async liveAllocations(look: Look) {
     const query = { resources: 'true', namespace: '*' };
-    return (await this.all('/v1/allocations', Allocations, query, signal)).filter(isLive);
+    return (await this.all('/v1/allocations', Allocations, query, look)).filter(isLive);
   }
 
-  private async hasNamespace(name: string, signal: AbortSignal): Promise<boolean> {
+  private async hasNamespace(name: string, look: Look): Promise<boolean> {
     try {
-      await this.client.get(`/v1/namespace/${encodeURIComponent(name)}`, Namespace, { signal });
+      await this.client.get(`/v1/namespace/${encodeURIComponent(name)}`, Namespace, look);
       return true;
     } catch (error) {
       if (error instanceof NomadRefusal && error.status === 404) return false;
@@ -139,20 +145,21 @@ export class NomadCluster implements ClusterClient {
     path: string,
     shape: z.ZodType<Item[]>,
     query: Record<string, string>,
-    signal: AbortSignal,
+    look: Look,
   ): Promise<Item[]> {
     const found: Item[] = [];
     let next: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    for (;;) {
       const page = await this.client.page(path, shape, {
+        ...look,
         query: { ...query, per_page: PER_PAGE, next_token: next },
-        signal,
       });
-      found.push(...page.reply);
+      for (const item of page.reply) found.push(item);
+      if (found.length > MOST_FOUND) throw tooMany(MOST_FOUND);
       if (page.next === undefined) return found;
+      if (page.reply.length === 0) throw tooMany(found.length);
       next = page.next;
     }
-    throw new ClusterFailure('error', `there are more than ${MOST_PAGES * PER_PAGE}`);
   }
 }
 

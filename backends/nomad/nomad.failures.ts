@@ -47,3 +47,5 @@ const NEEDS_TOKEN = 'it asks for an ACL token: name a secret with one in `authSe
 
 export const noNomad = (): ClusterFailure =>
   new ClusterFailure('error', 'it answers, but not as a Nomad agent: is this its address?');
+
+export const tooMany = (most: number): ClusterFailure => new ClusterFailure('error', `there are more than ${most}`);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What we read of Nomad's answers. Absent lists and maps are `null` there. */
+/** What we read of Nomad's answers, and keep of them. Absent lists and maps are `null` there. */
 const text = z.string();
 const list = <Item extends z.ZodType>(item: Item) =>
   z
@@ -9,45 +9,45 @@ const list = <Item extends z.ZodType>(item: Item) =>
     .transform((items) => items ?? []);
 
 export const AgentSelf = z
-  .looseObject({
+  .object({
     config: z
-      .looseObject({
-        Version: z.looseObject({ Version: text }).nullish(),
-        ACL: z.looseObject({ Enabled: z.boolean() }).nullish(),
+      .object({
+        Version: z.object({ Version: text }).nullish(),
+        ACL: z.object({ Enabled: z.boolean() }).nullish(),
       })
       .nullish(),
-    member: z.looseObject({ Name: text, Tags: z.record(text, text).nullish() }).nullish(),
+    member: z.object({ Name: text, Tags: z.record(text, text).nullish() }).nullish(),
   })
   .refine(({ config, member }) => config || member);
 export type AgentSelf = z.infer<typeof AgentSelf>;
 
-export const AclToken = z.looseObject({
+export const AclToken = z.object({
   AccessorID: text,
   Type: text,
   Policies: list(text),
-  Roles: list(z.looseObject({})),
+  Roles: list(z.object({})),
   ExpirationTime: text.nullish(),
 });
 export type AclToken = z.infer<typeof AclToken>;
 
-export const AclPolicy = z.looseObject({
-  RulesJSON: z.looseObject({
-    Namespaces: list(z.looseObject({ Name: text, Capabilities: list(text) })),
-    Node: z.looseObject({ Policy: text }).nullish(),
-    Agent: z.looseObject({ Policy: text }).nullish(),
+export const AclPolicy = z.object({
+  RulesJSON: z.object({
+    Namespaces: list(z.object({ Name: text, Capabilities: list(text) })),
+    Node: z.object({ Policy: text }).nullish(),
+    Agent: z.object({ Policy: text }).nullish(),
   }),
 });
 export type AclPolicy = z.infer<typeof AclPolicy>;
 
-export const Namespace = z.looseObject({ Name: text });
+export const Namespace = z.object({ Name: text });
 
-const Device = z.looseObject({
+const Device = z.object({
   Vendor: text,
   Type: text,
-  Instances: list(z.looseObject({ Healthy: z.boolean() })),
+  Instances: list(z.object({ Healthy: z.boolean() })),
 });
 
-const Node = z.looseObject({
+const Node = z.object({
   ID: text,
   Name: text,
   Datacenter: text,
@@ -57,11 +57,11 @@ const Node = z.looseObject({
   Drain: z.boolean().nullish(),
   Status: text,
   SchedulingEligibility: text,
-  Drivers: z.record(text, z.looseObject({ Detected: z.boolean(), Healthy: z.boolean() })).nullish(),
+  Drivers: z.record(text, z.object({ Detected: z.boolean(), Healthy: z.boolean() })).nullish(),
   NodeResources: z
-    .looseObject({
-      Cpu: z.looseObject({ CpuShares: z.number() }).nullish(),
-      Memory: z.looseObject({ MemoryMB: z.number() }).nullish(),
+    .object({
+      Cpu: z.object({ CpuShares: z.number() }).nullish(),
+      Memory: z.object({ MemoryMB: z.number() }).nullish(),
       Devices: list(Device),
     })
     .nullish(),
@@ -69,18 +69,18 @@ const Node = z.looseObject({
 export type Node = z.infer<typeof Node>;
 export const Nodes = z.array(Node);
 
-const Allocation = z.looseObject({
+const Allocation = z.object({
   NodeID: text,
   ClientStatus: text,
   AllocatedResources: z
-    .looseObject({
+    .object({
       Tasks: z
         .record(
           text,
-          z.looseObject({
-            Cpu: z.looseObject({ CpuShares: z.number() }).nullish(),
-            Memory: z.looseObject({ MemoryMB: z.number() }).nullish(),
-            Devices: list(z.looseObject({ Type: text, DeviceIDs: list(text) })),
+          z.object({
+            Cpu: z.object({ CpuShares: z.number() }).nullish(),
+            Memory: z.object({ MemoryMB: z.number() }).nullish(),
+            Devices: list(z.object({ Type: text, DeviceIDs: list(text) })),
           }),
         )
         .nullish(),

@@ -2,20 +2,27 @@ import { Buffer } from 'node:buffer';
 import { FakeNomad } from '../../../dev/fake-nomad/fake-nomad.js';
 import { RuntimeStore } from '../../../store/runtime.store.js';
 import { aNomadRuntime } from '../../builders.js';
+import { selfSigned } from '../../certificates.js';
 import { TOKEN as K8S_TOKEN, openK8sLab } from '../../k8s-lab.js';
 import { type Api, type Reply, rowCounts, startApi } from './server.js';
 
 const TOKEN = '11111111-1111-1111-1111-111111111111';
+const ADMIN = 'bootstrap-key-0123456789-0123456789';
 const KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 let api: Api;
 let nomad: FakeNomad;
 beforeAll(async () => {
-  [api, nomad] = await Promise.all([startApi({ env: { EVERDICT_SECRETS_KEY: KEY } }), FakeNomad.start()]);
+  [api, nomad] = await Promise.all([
+    startApi({ env: { EVERDICT_SECRETS_KEY: KEY, EVERDICT_BOOTSTRAP_KEY: ADMIN } }),
+    FakeNomad.start(),
+  ]);
 }, 60_000);
 beforeEach(() => nomad.reset());
 afterAll(() => Promise.all([api.close(), nomad.stop()]));
 
+const send = (method: string, path: string, body?: unknown, headers: object = {}, key = ADMIN): Promise<Reply> =>
+  api.send(method, path, body, { authorization: `Bearer ${key}`, ...headers });
 const spec = (parts: object = {}) => ({
   kind: 'nomad',
   id: 'rack-a',
@@ -34,12 +41,12 @@ const K1 = {
   kubeconfigSecret: 'KUBECONFIG_PROD',
 };
 
-const validate = (body: unknown) => api.send('POST', '/runtimes/validate', body);
-const probe = (body: unknown) => api.send('POST', '/runtimes/probe', body);
+const validate = (body: unknown) => send('POST', '/runtimes/validate', body);
+const probe = (body: unknown) => send('POST', '/runtimes/probe', body);
 const register = (body: unknown, token?: string) =>
-  api.send('POST', '/runtimes', body, token === undefined ? {} : { 'x-everdict-check': token });
+  send('POST', '/runtimes', body, token === undefined ? {} : { 'x-everdict-check': token });
 const setSecret = (name: string, origins: string[], value = TOKEN) =>
-  api.send('PUT', `/secrets/${name}`, { use: 'cluster', value, origins });
+  send('PUT', `/secrets/${name}`, { use: 'cluster', value, origins });
 
 describe('validate', () => {
   test('names the secrets that are missing, and is content without them', async () => {
@@ -180,12 +187,28 @@ describe('a secret', () => {
     for (const { body } of replies) expect(JSON.stringify(body)).not.toContain(TOKEN);
   });
 
+  test('goes with no authority that a viewer chose, but with one of a confirmed version', async () => {
+    await setSecret('RACK', [nomad.url]);
+    const { value: viewer } = (await send('POST', '/keys', { name: 'looks', role: 'viewer', scope: 'write' })).body;
+    const asViewer = (body: unknown) => send('POST', '/runtimes/probe', body, {}, viewer);
+    const { cert: caCert } = selfSigned('IP:127.0.0.1');
+    expect((await asViewer(named({ caCert }))).body).toMatchObject({
+      reason: 'refused',
+      detail: expect.stringMatching(/^caCert: /),
+    });
+    expect(nomad.connections).toBe(0);
+    expect((await asViewer(named())).body.reachable).toBe(true);
+    expect((await probe(named({ caCert }))).body.reachable).toBe(true);
+    await register(named({ id: 'with-ca', caCert }));
+    expect((await asViewer(named({ caCert }))).body.reachable).toBe(true);
+  });
+
   test('of an unconfirmed version is not used to inspect it', async () => {
     await setSecret('RACK', [nomad.url]);
     const unconfirmed = aNomadRuntime(named({ id: 'unconfirmed' }));
     const by = { subject: 'a viewer', mayConfirm: false };
     await new RuntimeStore(api.database.dataSource).insert('default', unconfirmed, { slots: 1 }, by);
-    const { body } = await api.send('GET', '/runtimes/unconfirmed/versions/1.0.0/inspect');
+    const { body } = await send('GET', '/runtimes/unconfirmed/versions/1.0.0/inspect');
     expect(body.warnings).toContain('nobody confirmed this version: it is looked at without its secret');
     expect(nomad.requests.length).toBeGreaterThan(0);
     expect(nomad.requests.filter(({ token }) => token !== undefined)).toEqual([]);
@@ -205,7 +228,7 @@ describe('a kubeconfig', () => {
     await set(lab.kubeconfig({ token: K8S_TOKEN }));
     expect((await probe(runtime)).body).toMatchObject({ reachable: true, checkToken: expect.any(String) });
     expect((await register(runtime)).status).toBe(201);
-    const { body } = await api.send('GET', '/runtimes/kube/versions/1.0.0/inspect');
+    const { body } = await send('GET', '/runtimes/kube/versions/1.0.0/inspect');
     expect(body).toMatchObject({
       id: 'kube',
       cluster: 'Kubernetes v1.34.4',
@@ -262,7 +285,7 @@ test('registering a second runtime at one cluster says that they do not share an
 describe('inspect', () => {
   test('shows the cluster of a registered version', async () => {
     await register(spec({ id: 'looked-at' }));
-    const { status, body } = await api.send('GET', '/runtimes/looked-at/versions/latest/inspect');
+    const { status, body } = await send('GET', '/runtimes/looked-at/versions/latest/inspect');
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: 'looked-at',
@@ -275,9 +298,9 @@ describe('inspect', () => {
 
   test('says why the cluster does not answer, and what is not registered', async () => {
     nomad.script('/v1/agent/self', { status: 500, body: 'No cluster leader' });
-    const { status, body } = await api.send('GET', '/runtimes/looked-at/versions/1.0.0/inspect');
+    const { status, body } = await send('GET', '/runtimes/looked-at/versions/1.0.0/inspect');
     expect([status, body.code]).toEqual([503, 'CLUSTER_UNREACHABLE']);
     expect(body.detail).toMatch(/Nomad has no leader now/);
-    expect((await api.send('GET', '/runtimes/nowhere/versions/1.0.0/inspect')).status).toBe(404);
+    expect((await send('GET', '/runtimes/nowhere/versions/1.0.0/inspect')).status).toBe(404);
   });
 });
