@@ -80,11 +80,27 @@ async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left:
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The JSON of an answer; nothing if it is none. */
+/** Objects, lists and members of one answer. A page of what is asked for has a tenth of them. */
+const MOST_PARTS = 1_000_000;
+
+/** The JSON of an answer; nothing if it is none. Short text may stand for very much: how much is counted first. */
 export function jsonOf({ text }: Pick<ClusterReply, 'text'>): unknown {
+  if (hasMoreParts(text, MOST_PARTS)) {
+    throw new ClusterFailure('error', 'it answers with more than is read of one cluster');
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** Whether a text has more `,`, `[` and `{` than so many, wherever they stand. */
+function hasMoreParts(text: string, most: number): boolean {
+  let parts = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 44 || code === 91 || code === 123) parts += 1;
+  }
+  return parts > most;
 }

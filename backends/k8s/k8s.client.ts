@@ -1,4 +1,4 @@
-import { ClusterHttp, jsonOf } from '../cluster-http.js';
+import { type ByteBudget, ClusterHttp, jsonOf } from '../cluster-http.js';
 import type { Egress } from '../egress/guard.js';
 import type { K8sAccess } from './k8s.access.js';
 import { plainHttpFailure, unreadableFailure } from './k8s.failures.js';
@@ -11,6 +11,12 @@ export interface Reply {
   status: number;
   /** What was answered as JSON. Absent: something else was, or nothing. */
   body?: unknown;
+}
+
+/** What calls that belong together share. */
+export interface Look {
+  signal: AbortSignal;
+  budget: ByteBudget;
 }
 
 /** Asks one API server as one account. A refusal is an answer; what is no answer of an API server throws. */
@@ -28,12 +34,12 @@ export class K8sClient {
     this.http = new ClusterHttp(server, this.dispatcher, authorization === undefined ? {} : { authorization });
   }
 
-  async get(path: string, signal: AbortSignal, query: Record<string, string | number> = {}): Promise<Reply> {
-    return replyOf(await this.http.call('GET', path, { query, signal }));
+  async get(path: string, look: Look, query: Record<string, string | number> = {}): Promise<Reply> {
+    return replyOf(await this.http.call('GET', path, { query, ...look }));
   }
 
-  async post(path: string, body: object, signal: AbortSignal): Promise<Reply> {
-    return replyOf(await this.http.call('POST', path, { body, signal }));
+  async post(path: string, body: object, look: Look): Promise<Reply> {
+    return replyOf(await this.http.call('POST', path, { body, ...look }));
   }
 
   /** Ends its connections at once. */

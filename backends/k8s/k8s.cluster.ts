@@ -3,9 +3,13 @@ import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
 import { type ClusterClient, ClusterFailure } from '../cluster-client.js';
 import type { Egress } from '../egress/guard.js';
 import type { K8sAccess } from './k8s.access.js';
-import { K8sClient } from './k8s.client.js';
+import { K8sClient, type Look } from './k8s.client.js';
 import { identify, type K8sIdentity } from './k8s.identity.js';
 import { K8sInspector } from './k8s.inspect.js';
+
+const PROBE_BYTES = 2 ** 20;
+/** Two thousand nodes and more. */
+const INSPECTION_BYTES = 32 * 2 ** 20;
 
 interface Connected {
   client: K8sClient;
@@ -26,7 +30,8 @@ export class K8sCluster implements ClusterClient {
   async probe(signal: AbortSignal): Promise<ProbeAnswer> {
     try {
       const { client, namespace } = await this.connect(signal);
-      const identity = await identify(client, namespace, signal);
+      const look: Look = { signal, budget: { left: PROBE_BYTES } };
+      const identity = await identify(client, namespace, look);
       const account = identity.account === undefined ? [] : [`as ${identity.account}`];
       return { reachable: true, detail: [describe(identity), `namespace ${namespace}`, ...account].join(', ') };
     } catch (error) {
@@ -37,8 +42,9 @@ export class K8sCluster implements ClusterClient {
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
     const { client, namespace } = await this.connect(signal);
-    const identity = await identify(client, namespace, signal);
-    const found = await new K8sInspector(this.spec, namespace, client, signal).inspect();
+    const look: Look = { signal, budget: { left: INSPECTION_BYTES } };
+    const identity = await identify(client, namespace, look);
+    const found = await new K8sInspector(this.spec, namespace, client, look).inspect();
     return { kind: 'k8s', cluster: describe(identity), ...found };
   }
 

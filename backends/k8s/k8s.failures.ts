@@ -13,7 +13,7 @@ export class K8sRefusal extends ClusterFailure {
 }
 
 const Text = z.string().optional().catch(undefined);
-const Status = z.looseObject({ kind: z.literal('Status'), reason: Text, message: Text });
+const Status = z.object({ kind: z.literal('Status'), reason: Text, message: Text });
 
 /** Reasons of the API server that are passed on: other words of a stranger are not. */
 const REASONS = new Set([

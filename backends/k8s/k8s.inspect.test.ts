@@ -92,8 +92,11 @@ test('begins a list anew that expired between two pages, once', async () => {
   const page = { status: 200, body: { items: [aNode('early')], metadata: { continue: 'x' } } };
   lab.fake.script('GET /api/v1/nodes', page, expired, { status: 200, body: { items: [aNode('late')], metadata: {} } });
   expect((await lab.inspect()).nodes).toMatchObject([{ name: 'late' }]);
-  lab.fake.script('GET /api/v1/nodes', page, expired);
-  expect(await lab.inspect()).toMatchObject({ warnings: ['nodes: it answers 410 Expired'] });
+  lab.fake.script('GET /api/v1/nodes', page, expired, page, expired);
+  expect(await lab.inspect()).toMatchObject({
+    nodes: [{ name: 'early' }],
+    warnings: [expect.stringMatching(/^only the first 1 of nodes were read: it answers 410 Expired$/)],
+  });
 });
 
 test('names what is not there, and the rights that are lacking', async () => {
@@ -158,4 +161,33 @@ test('text of the cluster is one line without controls', async () => {
   const [node] = (await lab.inspect()).nodes ?? [];
   expect(`${node?.name}${node?.labels.os}`).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(node?.name.length).toBeLessThanOrEqual(100);
+});
+
+describe('a hostile cluster', () => {
+  const listed = (items: string, metadata = '{}') => ({
+    status: 200,
+    body: `{"items":[${items}],"metadata":${metadata}}`,
+    headers: { 'content-type': 'application/json' },
+  });
+  const node = JSON.stringify(aNode('n'));
+
+  test.each<[string, Script, RegExp]>([
+    ['a page of very many items', listed(`${'{},'.repeat(380_000)}{}`), /^nodes: .*JSON$/],
+    ['very many small parts', listed(`${'{},'.repeat(3_000_000)}{}`), /^nodes: it answers with more than is read/],
+    ['very deep lists', { status: 200, body: '['.repeat(4_000_000) }, /^nodes: it answers with more than is read/],
+    [
+      'pages without end',
+      listed(`${`${node},`.repeat(99)}${node}`, '{"continue":"x"}'),
+      /^only the first 5000 of nodes/,
+    ],
+    [
+      'pages full of what nobody asked for',
+      listed(`{"metadata":{"name":"n"},"more":"${'x'.repeat(12 * 2 ** 20)}"}`, '{"continue":"x"}'),
+      /^only the first 2 of nodes were read: its answers are longer/,
+    ],
+  ])('that answers with %s costs a warning', async (_what, script, warning) => {
+    lab.fake.script('GET /api/v1/nodes', script);
+    const { warnings } = await lab.inspect({ timeoutMs: 15_000 });
+    expect(warnings).toContainEqual(expect.stringMatching(warning));
+  });
 });

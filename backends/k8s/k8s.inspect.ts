@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Inspection } from '../../contracts/inspection.js';
 import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
 import { sumOf } from '../cluster-amounts.js';
 import { ClusterFailure } from '../cluster-client.js';
 import { oneLine } from '../cluster-text.js';
-import type { K8sClient } from './k8s.client.js';
+import type { K8sClient, Look } from './k8s.client.js';
 import { K8sRefusal, refusalOf, unreadableFailure } from './k8s.failures.js';
 import { inspectedNode, placementWarnings } from './k8s.nodes.js';
-import { type LimitRange, LimitRangeList, Named, type Node, NodeList, type Quota, QuotaList } from './k8s.replies.js';
+import { LimitRange, ListPage, Named, Node, Quota } from './k8s.replies.js';
 import { isAllowed, JOB_RIGHTS, NETWORK_RIGHTS, type Right, rightText } from './k8s.rights.js';
 
 const PER_PAGE = 100;
 /** As many nodes as Kubernetes supports. */
-const MOST_PAGES = 50;
+const MOST_ITEMS = 5_000;
 /** Nodes that an inspection names; it counts all of them. */
 const SHOWN_NODES = 200;
 const MOST_QUOTAS = 500;
@@ -31,10 +31,10 @@ export class K8sInspector {
     private readonly spec: K8sRuntimeSpec,
     private readonly namespace: string,
     private readonly client: K8sClient,
-    private readonly signal: AbortSignal,
+    private readonly look: Look,
   ) {
     // More reads than Node expects to wait for one signal.
-    setMaxListeners(0, signal);
+    setMaxListeners(0, look.signal);
   }
 
   async inspect(): Promise<Omit<Inspection, 'kind' | 'cluster'>> {
@@ -42,11 +42,11 @@ export class K8sInspector {
     const home = `/api/v1/namespaces/${encodeURIComponent(this.namespace)}`;
     const classPath = `/apis/node.k8s.io/v1/runtimeclasses/${encodeURIComponent(runtimeClass ?? '')}`;
     const [nodes, hasNamespace, hasClass, quotas, limits, permissions] = await Promise.all([
-      this.attempt('nodes', () => this.all('/api/v1/nodes', NodeList)),
+      this.attempt('nodes', () => this.all('/api/v1/nodes', Node)),
       this.attempt('namespace', () => this.exists(home)),
       runtimeClass === undefined ? undefined : this.attempt('runtimeClass', () => this.exists(classPath)),
-      this.attempt('quotas', () => this.all(`${home}/resourcequotas`, QuotaList)),
-      this.attempt('limits', () => this.all(`${home}/limitranges`, LimitRangeList)),
+      this.attempt('quotas', () => this.all(`${home}/resourcequotas`, Quota)),
+      this.attempt('limits', () => this.all(`${home}/limitranges`, LimitRange)),
       this.attempt('permissions', () => this.permissions()),
     ]);
     if (hasNamespace === false) this.warnings.push(`there is no namespace ${this.namespace}`);
@@ -74,7 +74,7 @@ export class K8sInspector {
   }
 
   private async read<Shape extends z.ZodType>(path: string, shape: Shape, query = {}): Promise<z.infer<Shape>> {
-    const reply = await this.client.get(path, this.signal, query);
+    const reply = await this.client.get(path, this.look, query);
     if (reply.status !== 200) throw refusalOf(reply);
     const parsed = shape.safeParse(reply.body);
     if (!parsed.success) throw unreadableFailure();
@@ -91,28 +91,38 @@ export class K8sInspector {
     }
   }
 
-  /** Every page of a list. One that expires while it is read is begun anew, once. */
-  private async all<Item>(path: string, shape: z.ZodType<Page<Item>>, mayBeginAnew = true): Promise<Item[]> {
+  /** Every page of a list, or the first ones with a warning. One that expires while it is read is begun anew, once. */
+  private async all<Item>(path: string, shape: z.ZodType<Item>, mayBeginAnew = true): Promise<Item[]> {
     const found: Item[] = [];
-    let next = '';
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    let next: string | undefined = '';
+    while (next !== undefined) {
       try {
-        const page = await this.read(path, shape, { limit: PER_PAGE, ...(next && { continue: next }) });
-        found.push(...page.items);
-        next = page.metadata.continue ?? '';
+        const page: Page<Item> = await this.page(path, shape, next);
+        for (const item of page.items) found.push(item);
+        next = page.next;
+        if (found.length >= MOST_ITEMS && next !== undefined) throw new ClusterFailure('error', 'there are more');
       } catch (error) {
         const isExpired = error instanceof K8sRefusal && error.status === 410;
         if (isExpired && mayBeginAnew) return this.all(path, shape, false);
-        throw error;
+        if (found.length === 0 || !(error instanceof ClusterFailure)) throw error;
+        this.warnings.push(`only the first ${found.length} of ${path.split('/').at(-1)} were read: ${error.message}`);
+        return found;
       }
-      if (!next) return found;
     }
-    throw new ClusterFailure('error', `there are more than ${MOST_PAGES * PER_PAGE}`);
+    return found;
+  }
+
+  private async page<Item>(path: string, shape: z.ZodType<Item>, from: string): Promise<Page<Item>> {
+    const page = await this.read(path, ListPage, { limit: PER_PAGE, ...(from && { continue: from }) });
+    if (page.items.length > MOST_ITEMS) throw unreadableFailure();
+    const items = z.array(shape).safeParse(page.items);
+    if (!items.success) throw unreadableFailure();
+    return { items: items.data, next: page.metadata.continue || undefined };
   }
 
   private async permissions(): Promise<Permission[]> {
     const ask = async (right: Right): Promise<Permission> => {
-      const allowed = await isAllowed(this.client, this.namespace, right, this.signal);
+      const allowed = await isAllowed(this.client, this.namespace, right, this.look);
       return { action: rightText(right), allowed };
     };
     const [job, network] = await Promise.all([Promise.all(JOB_RIGHTS.map(ask)), Promise.all(NETWORK_RIGHTS.map(ask))]);
@@ -142,11 +152,15 @@ export class K8sInspector {
 
 interface Page<Item> {
   items: Item[];
-  metadata: { continue?: string };
+  /** Where it goes on. */
+  next?: string;
 }
 
+const entriesOf = (amounts: Record<string, string>): [string, string][] =>
+  Object.entries(amounts).slice(0, MOST_QUOTAS);
+
 const quotaLines = ({ metadata, status }: Quota) =>
-  Object.entries(status.hard).map(([resource, hard]) => ({
+  entriesOf(status.hard).map(([resource, hard]) => ({
     name: oneLine(metadata.name),
     resource: oneLine(resource),
     hard: oneLine(hard),
@@ -155,7 +169,7 @@ const quotaLines = ({ metadata, status }: Quota) =>
 
 const limitLines = ({ metadata, spec }: LimitRange) =>
   spec.limits.flatMap(({ type, min, max, default: fallback }) =>
-    [...new Set([min, max, fallback].flatMap(Object.keys))].map((resource) => ({
+    [...new Set([min, max, fallback].flatMap(entriesOf).map(([resource]) => resource))].map((resource) => ({
       name: oneLine(metadata.name),
       type: oneLine(type),
       resource: oneLine(resource),

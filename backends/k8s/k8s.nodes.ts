@@ -8,6 +8,7 @@ type Toleration = NonNullable<K8sRuntimeSpec['tolerations']>[number];
 export type Placement = Pick<K8sRuntimeSpec, 'nodeSelector' | 'tolerations' | 'gpu'>;
 
 const GPU = 'nvidia.com/gpu';
+const MOST_SHOWN = 20;
 const SHOWN_LABELS = {
   'kubernetes.io/os': 'os',
   'kubernetes.io/arch': 'arch',
@@ -26,8 +27,8 @@ export function inspectedNode(node: Node, placement: Placement): InspectedNode {
     labels: labelsOf(node, placement),
     capacity: amountsOf(status.capacity),
     allocatable: amountsOf(status.allocatable),
-    taints: node.spec.taints.map(taintText),
-    pressure: pressure.map(({ type }) => oneLine(type)),
+    taints: node.spec.taints.slice(0, MOST_SHOWN).map(taintText),
+    pressure: pressure.slice(0, MOST_SHOWN).map(({ type }) => oneLine(type)),
   };
 }
 

@@ -1,48 +1,47 @@
 import { z } from 'zod';
 
-/** What is read of answers. All of it is loose, and what is not of its type counts as absent. */
+/** What is read of answers, and kept of them. What is not of its type counts as absent. */
 const Text = z.string().optional().catch(undefined);
 const Texts = z.record(z.string(), z.string().catch('')).catch({});
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).catch([]);
 
-const Metadata = z.looseObject({ name: z.string(), labels: Texts.optional() });
-const ListMetadata = z.looseObject({ continue: Text }).catch({ continue: undefined });
-const listOf = <Item extends z.ZodType>(item: Item) => z.looseObject({ items: z.array(item), metadata: ListMetadata });
+const Metadata = z.object({ name: z.string(), labels: Texts.optional() });
 
-const Taint = z.looseObject({ key: z.string(), value: Text, effect: z.string() });
+/** One page of a list, its items not looked at yet. */
+export const ListPage = z.object({
+  items: z.array(z.unknown()),
+  metadata: z.object({ continue: Text }).catch({ continue: undefined }),
+});
+
+const Taint = z.object({ key: z.string(), value: Text, effect: z.string() });
 export type Taint = z.infer<typeof Taint>;
 
-export const Node = z.looseObject({
+export const Node = z.object({
   metadata: Metadata,
-  spec: z
-    .looseObject({ unschedulable: z.boolean().optional().catch(undefined), taints: list(Taint) })
-    .catch({ taints: [] }),
+  spec: z.object({ unschedulable: z.boolean().optional().catch(undefined), taints: list(Taint) }).catch({ taints: [] }),
   status: z
-    .looseObject({
+    .object({
       capacity: Texts,
       allocatable: Texts,
-      conditions: list(z.looseObject({ type: z.string(), status: z.string() })),
-      nodeInfo: z.looseObject({ kubeletVersion: Text }).optional().catch(undefined),
+      conditions: list(z.object({ type: z.string(), status: z.string() })),
+      nodeInfo: z.object({ kubeletVersion: Text }).optional().catch(undefined),
     })
     .catch({ capacity: {}, allocatable: {}, conditions: [] }),
 });
 export type Node = z.infer<typeof Node>;
-export const NodeList = listOf(Node);
 
-const Quota = z.looseObject({
+export const Quota = z.object({
   metadata: Metadata,
-  status: z.looseObject({ hard: Texts, used: Texts }).catch({ hard: {}, used: {} }),
+  status: z.object({ hard: Texts, used: Texts }).catch({ hard: {}, used: {} }),
 });
 export type Quota = z.infer<typeof Quota>;
-export const QuotaList = listOf(Quota);
 
-const Limit = z.looseObject({ type: z.string(), max: Texts, min: Texts, default: Texts });
-const LimitRange = z.looseObject({
+const Limit = z.object({ type: z.string(), max: Texts, min: Texts, default: Texts });
+export const LimitRange = z.object({
   metadata: Metadata,
-  spec: z.looseObject({ limits: list(Limit) }).catch({ limits: [] }),
+  spec: z.object({ limits: list(Limit) }).catch({ limits: [] }),
 });
 export type LimitRange = z.infer<typeof LimitRange>;
-export const LimitRangeList = listOf(LimitRange);
 
 /** Any object of the API that is asked for by its name. */
-export const Named = z.looseObject({ metadata: Metadata });
+export const Named = z.object({ metadata: Metadata });

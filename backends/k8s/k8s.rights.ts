@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { K8sClient } from './k8s.client.js';
+import type { K8sClient, Look } from './k8s.client.js';
 import { refusalOf } from './k8s.failures.js';
 
 /** One thing that an account may do in the namespace of the jobs. */
@@ -33,7 +33,7 @@ export const NETWORK_RIGHTS: readonly Right[] = rights('networking.k8s.io', 'net
 export const rightText = ({ verb, group, resource, subresource }: Right): string =>
   `${verb} ${resource}${subresource ? `/${subresource}` : ''}${group && `.${group}`}`;
 
-const Review = z.looseObject({ status: z.looseObject({ allowed: z.boolean() }) });
+const Review = z.object({ status: z.object({ allowed: z.boolean() }) });
 export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 export function accessReview(namespace: string, right: Right): object {
@@ -45,13 +45,8 @@ export function accessReview(namespace: string, right: Right): object {
 }
 
 /** Whether our account has a right, by the cluster's own word. */
-export async function isAllowed(
-  client: K8sClient,
-  namespace: string,
-  right: Right,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const reply = await client.post(REVIEWS, accessReview(namespace, right), signal);
+export async function isAllowed(client: K8sClient, namespace: string, right: Right, look: Look): Promise<boolean> {
+  const reply = await client.post(REVIEWS, accessReview(namespace, right), look);
   const review = reply.status < 300 ? Review.safeParse(reply.body).data : undefined;
   if (!review) throw refusalOf(reply);
   return review.status.allowed;
