@@ -23,6 +23,11 @@ describe('jsonFaults', () => {
       [{ path: 'env', message: 'the key "__proto__" is not allowed as a key' }],
     ],
     ['101 levels', nested(101), [{ path: expect.any(String), message: 'is nested more than 100 levels deep' }]],
+    [
+      'what is no JSON',
+      { body: new URL('http://a') },
+      [{ path: 'body', message: 'is no JSON value: send application/json' }],
+    ],
     ['a bare text', '\0', [{ path: '', message: 'has a NUL character' }]],
   ])('finds %s', (_title, input, want) => {
     expect(jsonFaults(input)).toEqual(want);

@@ -10,6 +10,12 @@ function textFault(text: string): string | undefined {
   return text.includes('\0') ? 'has a NUL character' : 'is not valid Unicode: half of a surrogate pair stands alone';
 }
 
+/** What a parser of JSON or of a query makes: no instance of a class, which may refer to itself and to all of the process. */
+function isPlain(node: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(node);
+  return Array.isArray(node) || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /**
  * What no input may hold, wherever it is: NUL, lone surrogates (Postgres stores neither), keys named `__proto__`, and
  * more than 100 levels. Takes any parsed JSON; empty when it is clean.
@@ -35,7 +41,8 @@ export function jsonFaults(value: unknown): FieldError[] {
       const fault = textFault(node);
       if (fault) report(fault);
     } else if (typeof node === 'object' && node !== null) {
-      if (at.length >= DEEPEST) report(`is nested more than ${DEEPEST} levels deep`);
+      if (!isPlain(node)) report('is no JSON value: send application/json');
+      else if (at.length >= DEEPEST) report(`is nested more than ${DEEPEST} levels deep`);
       else if (Array.isArray(node)) for (const [index, child] of node.entries()) enter(index, child);
       else {
         for (const [key, child] of Object.entries(node)) {

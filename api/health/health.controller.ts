@@ -1,7 +1,9 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { PlatformError } from '../../contracts/errors.js';
 import { Public } from '../common/requires.js';
+import { isOfThisMachine } from '../identity/access.js';
 import { Operation } from '../openapi/operation.js';
 import { Readiness, ReadinessService } from './readiness.service.js';
 
@@ -23,12 +25,14 @@ export class HealthController {
   @Public()
   @Operation({
     summary: 'Whether everything it needs answers; a 503 names what does not',
-    description: 'Without a worker it is ready all the same, and `workers` says so: what is submitted waits for one.',
+    description:
+      'Why something failed is told to this machine only. Without a worker it is ready all the same, and `workers` says so: what is submitted waits for one.',
     answer: { status: 200, schema: Readiness },
     refuses: ['NOT_READY'],
   })
-  async ready(): Promise<Readiness> {
-    const readiness = await this.readiness.read();
+  async ready(@Req() request: FastifyRequest): Promise<Readiness> {
+    const read = await this.readiness.read();
+    const readiness = isOfThisMachine(request) ? read : withoutReasons(read);
     const failed = readiness.checks.filter(({ name, status }) => status !== 'ok' && name !== 'workers');
     if (failed.length === 0) return readiness;
     throw new PlatformError('NOT_READY', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
@@ -36,3 +40,8 @@ export class HealthController {
     });
   }
 }
+
+/** What drivers say names hosts and users: it is for whoever runs the process. */
+const withoutReasons = ({ checks }: Readiness): Readiness => ({
+  checks: checks.map(({ name, status }) => ({ name, status: status === 'ok' ? status : 'failed' })),
+});

@@ -5,6 +5,7 @@ import { TASK_QUEUES } from '../../workflows/messages.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 
 const CHECK_MS = 2_000;
+const SHARED_MS = 1_000;
 
 export const Readiness = z.strictObject({
   /** `ok`, or what is wrong. */
@@ -26,7 +27,16 @@ export class ReadinessService {
     private readonly workflows: WorkflowClient,
   ) {}
 
-  async read(): Promise<Readiness> {
+  private reading?: { at: number; result: Promise<Readiness> };
+
+  /** Shared for a second: whoever asks, however often, costs no more. */
+  read(): Promise<Readiness> {
+    const now = performance.now();
+    if (!this.reading || now - this.reading.at > SHARED_MS) this.reading = { at: now, result: this.look() };
+    return this.reading.result;
+  }
+
+  private async look(): Promise<Readiness> {
     const checks = await Promise.all([
       check('postgres', async () => {
         await this.dataSource.query('SELECT 1');

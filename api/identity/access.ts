@@ -117,7 +117,7 @@ const noWorkspace = (id: string): PlatformError =>
   new PlatformError('NOT_FOUND', `there is no workspace ${JSON.stringify(id.slice(0, 100))} that you are in`);
 
 /** A proxy on this machine makes everybody's requests from here, and says so. */
-function isOfThisMachine({ raw, headers }: FastifyRequest): boolean {
+export function isOfThisMachine({ raw, headers }: FastifyRequest): boolean {
   const address = raw.socket.remoteAddress ?? '';
   const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
   return !isForwarded && isLoopback(address.replace(/^::ffff:/i, ''));

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { KeyRequest, KeyView, NewKey, RevokedKey } from '../../contracts/access.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { isWithin } from '../../policy/permissions.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { KeyStore } from '../../store/key.store.js';
 import type { Principal } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
@@ -24,7 +26,9 @@ export class KeysService {
     await this.refuseOutliving(caller, until);
     const value = `ak_${randomBytes(SECRET_BYTES).toString('base64url')}`;
     const key = { name, role, scope, createdBy: caller.subject, ...(until && { expiresAt: until }) };
-    return { ...(await this.keys.create(caller.workspace, key, value)), value };
+    const made = await this.keys.create(caller.workspace, key, value);
+    noteAudit({ object: made.id, after: hashOf(made) });
+    return { ...made, value };
   }
 
   async list(workspace: string, { cursor, limit }: ListQuery): Promise<Page<KeyView>> {
@@ -41,6 +45,7 @@ export class KeysService {
   async revoke(workspace: string, id: string, isForced: boolean): Promise<RevokedKey> {
     const revoked = await this.keys.revoke(workspace, id, isForced);
     if (!revoked) throw notFound('key', id);
+    noteAudit({ before: hashOf(revoked.key) });
     return { ...revoked.key, stillValid: revoked.stillValid };
   }
 
@@ -52,3 +57,7 @@ export class KeysService {
     throw new PlatformError('FORBIDDEN', message, { errors: [{ path: 'expiresAt', message }] });
   }
 }
+
+/** Of what a key may; nothing of its value. */
+const hashOf = ({ name, role, scope, expiresAt }: Pick<KeyView, 'name' | 'role' | 'scope' | 'expiresAt'>): string =>
+  contentHash({ name, role, scope, expiresAt });

@@ -4,6 +4,8 @@ import type { ChangedMember, Invitation, MemberView } from '../../contracts/acce
 import { PlatformError } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/identity.js';
 import { isWithin } from '../../policy/permissions.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { KeyStore } from '../../store/key.store.js';
 import { type MemberChange, MemberStore } from '../../store/member.store.js';
 import type { Principal } from '../common/caller.js';
@@ -21,6 +23,12 @@ export class MembersService {
     const [, keyId] = /^key:(.+)$/.exec(invitation.subject) ?? [];
     if (keyId !== undefined && (await this.keys.expiryOf(keyId)) === undefined) throw notFound('key', keyId);
     const invited = await this.members.invite(workspace, invitation, by);
+    const isNew = invited.kind === 'inserted';
+    noteAudit({
+      object: invited.member.subject,
+      ...(!isNew && { before: hashOf(invited.member) }),
+      after: hashOf(invited.member),
+    });
     if (invited.kind !== 'conflict') return { kind: invited.kind, member: invited.member };
     const { subject, role } = invited.member;
     const message = `${subject} is ${role} already: PATCH /members/${encodeURIComponent(subject)} gives it another role`;
@@ -40,13 +48,21 @@ export class MembersService {
 
   async changeRole(workspace: string, subject: string, role: Role, isForced: boolean): Promise<ChangedMember> {
     const mayKeep = (key: Parameters<typeof isWithin>[0]) => isWithin(key, { role, scope: 'admin' });
-    return shown(subject, await this.members.changeRole(workspace, subject, role, mayKeep, isForced));
+    const before = await this.members.find(workspace, subject);
+    if (before) noteAudit({ before: hashOf(before) });
+    const changed = shown(subject, await this.members.changeRole(workspace, subject, role, mayKeep, isForced));
+    noteAudit({ after: hashOf(changed) });
+    return changed;
   }
 
   async remove(workspace: string, subject: string, isForced: boolean): Promise<ChangedMember> {
-    return shown(subject, await this.members.remove(workspace, subject, isForced));
+    const removed = shown(subject, await this.members.remove(workspace, subject, isForced));
+    noteAudit({ before: hashOf(removed) });
+    return removed;
   }
 }
+
+const hashOf = ({ subject, role }: Pick<MemberView, 'subject' | 'role'>): string => contentHash({ subject, role });
 
 function shown(subject: string, change: MemberChange | undefined): ChangedMember {
   if (!change) throw notFound('member', subject);

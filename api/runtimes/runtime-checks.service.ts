@@ -11,6 +11,8 @@ import type { Validation } from '../../contracts/runtime-check.js';
 import { isAllowed } from '../../policy/permissions.js';
 import { type BoundCredential, ClusterCredentials } from '../../secrets/cluster-credential.js';
 import { SecretStore } from '../../secrets/secret.store.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
 import { LocalHostStore } from '../../store/local-host.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
@@ -59,6 +61,7 @@ export class RuntimeChecksService {
   async validate(workspace: string, body: unknown): Promise<Validation> {
     const spec = specIn(body);
     if ('errors' in spec) return { ok: false, errors: spec.errors };
+    noteSpec(spec);
     const errors = await this.gate.faults(workspace, spec);
     if (errors.length > 0) return { ok: false, errors };
     const { kind, id, version } = spec;
@@ -82,6 +85,7 @@ export class RuntimeChecksService {
 
   async probe(principal: Principal, spec: RuntimeSpec): Promise<ProbeReport> {
     const { workspace } = principal;
+    noteSpec(spec);
     return this.places.hold(workspace, async () => {
       const startedAt = performance.now();
       const answer = await this.answerOf(principal, spec);
@@ -188,6 +192,10 @@ export class RuntimeChecksService {
     return names.filter((name) => !known.has(name));
   }
 }
+
+/** The trail says what exactly was looked at. */
+const noteSpec = (spec: RuntimeSpec): void =>
+  noteAudit({ object: `${spec.id}@${spec.version}`, after: contentHash(spec) });
 
 function specIn(body: unknown): RuntimeSpec | { errors: Extract<Validation, { ok: false }>['errors'] } {
   if (body instanceof Malformed) return { errors: [...body.errors] };

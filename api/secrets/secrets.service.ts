@@ -13,6 +13,8 @@ import { formsOf, SHORTEST_MASKED } from '../../policy/redact.js';
 import { type SecretRecord, SecretStore } from '../../secrets/secret.store.js';
 import { type Naming, SecretNamings } from '../../secrets/secret-namings.js';
 import { SecretRotation } from '../../secrets/secret-rotation.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import type { Principal } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
 import { notFound } from '../common/registration.js';
@@ -36,9 +38,12 @@ export class SecretsService {
   ): Promise<{ isNew: boolean; stored: SecretStored }> {
     const { use, value } = input;
     const secret = { name, use, value, bindings: bindingsOf(input) };
+    const earlier = await this.secrets.find(workspace, name);
+    if (earlier) noteAudit({ before: hashOf(earlier) });
     const outcome = await this.secrets.put(workspace, secret, subject);
     const record = await this.secrets.find(workspace, name);
     const warnings = warningsOf(input, await this.namings.of(workspace, name));
+    if (record) noteAudit({ after: hashOf(record) });
     // One that was deleted at the same moment was set before.
     const stored = record ?? { ...secret, updatedBy: subject, updatedAt: new Date() };
     return { isNew: outcome === 'created', stored: { ...viewOf(stored), warnings } };
@@ -57,13 +62,19 @@ export class SecretsService {
       const message = `secret ${name} is named by ${listed(naming)}: register versions without it, or force the deletion`;
       throw new PlatformError('CONFLICT', message, { errors: naming.map(errorOf) });
     }
+    const earlier = await this.secrets.find(workspace, name);
     if (!(await this.secrets.remove(workspace, name))) throw notFound('secret', name);
+    if (earlier) noteAudit({ before: hashOf(earlier) });
   }
 
   rotate(): Promise<Rotation> {
     return this.rotation.rotate();
   }
 }
+
+/** Of what a secret is for, and which of its values it is: a hash of the value would let it be guessed. */
+const hashOf = ({ use, bindings, updatedAt }: SecretRecord): string =>
+  contentHash({ use, bindings, updatedAt: updatedAt.toISOString() });
 
 const errorOf = ({ kind, ref }: Naming): FieldError => ({ path: '', message: `${kind} ${ref} names it` });
 

@@ -18,7 +18,7 @@ let api: Api;
 beforeAll(async () => {
   process.stderr.write(`fuzz: EVERDICT_TEST_SEED=${seed}\n`);
   const key = `k1:${randomBytes(32).toString('base64')}`;
-  api = await startApi({ env: { EVERDICT_SECRETS_KEY: key } });
+  api = await startApi({ env: { EVERDICT_SECRETS_KEY: key, EVERDICT_AUTH: 'off' } });
   await registerWorld(api);
 }, 60_000);
 afterAll(() => api.close());

@@ -5,7 +5,8 @@ import { type Api, registerWorld, startApi } from './server.js';
 
 let api: Api;
 beforeAll(async () => {
-  api = await startApi();
+  const key = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+  api = await startApi({ env: { EVERDICT_SECRETS_KEY: key, EVERDICT_AUTH: 'off' } });
   await registerWorld(api);
 }, 60_000);
 afterAll(() => api.close());
@@ -117,6 +118,53 @@ describe('a request that writes', () => {
     );
     expect(text).toContain('audited@3');
     expect(text).not.toContain(secret);
+  });
+});
+
+describe('what has no versions is told by hashes of what it may', () => {
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
+  let sent = 0;
+  const rowOf = async (method: string, path: string, body?: unknown) => {
+    sent += 1;
+    const requestId = `hashed-${sent}`;
+    const { body: reply } = await api.send(method, path, body, { 'x-request-id': requestId });
+    return { row: (await rowsOf(requestId))[0], reply };
+  };
+
+  test('a key, from its making to its end', async () => {
+    const key = { name: 'ci', role: 'member', scope: 'write' };
+    const { row: made, reply } = await rowOf('POST', '/keys', key);
+    expect(made).toMatchObject({ action: 'keys.create', object: reply.id, status: 201, before: null, after: hash });
+    const { row: revoked } = await rowOf('DELETE', `/keys/${reply.id}`);
+    expect(revoked).toMatchObject({ kind: 'key', object: reply.id, before: made.after, after: null });
+  });
+
+  test('a member, whose role changes', async () => {
+    const path = `/members/${encodeURIComponent('ada@example.org')}`;
+    const { row: invited } = await rowOf('POST', '/members', { subject: 'ada@example.org', role: 'viewer' });
+    const { row: changed } = await rowOf('PATCH', path, { role: 'member' });
+    expect(invited).toMatchObject({ kind: 'member', object: 'ada@example.org', before: null, after: hash });
+    expect(changed).toMatchObject({ object: 'ada@example.org', before: invited.after, after: hash });
+    expect(changed.after).not.toBe(changed.before);
+  });
+
+  test('a secret, whose origins change, and never its value', async () => {
+    const secret = (origin: string) => ({ use: 'cluster', value: 'the-same-value', origins: [origin] });
+    const { row: set } = await rowOf('PUT', '/secrets/nomad', secret('https://a.example'));
+    const { row: again } = await rowOf('PUT', '/secrets/nomad', secret('https://b.example'));
+    const { row: gone } = await rowOf('DELETE', '/secrets/nomad');
+    expect(set).toMatchObject({ action: 'secrets.put', object: 'nomad', status: 201, before: null, after: hash });
+    expect(again).toMatchObject({ status: 200, before: set.after, after: hash });
+    expect(again.after).not.toBe(set.after);
+    expect(gone).toMatchObject({ status: 204, before: again.after, after: null });
+  });
+
+  test('a probe, of exactly that spec', async () => {
+    const spec = { kind: 'local', id: 'probed', version: '1' };
+    const { row: first } = await rowOf('POST', '/runtimes/probe', spec);
+    const { row: other } = await rowOf('POST', '/runtimes/probe', { ...spec, maxConcurrent: 2 });
+    expect(first).toMatchObject({ object: 'probed@1', before: null, after: hash });
+    expect(other.after).not.toBe(first.after);
   });
 });
 
