@@ -32,6 +32,11 @@ export const ACCESS_ENV = {
   /** For whom the tokens of GitHub's workflows have to be; without it they are not accepted. */
   EVERDICT_GITHUB_AUDIENCE: z.string().min(1).optional(),
   EVERDICT_GITHUB_ISSUER: issuer.default('https://token.actions.githubusercontent.com'),
+  /** Whether `/metrics` answers without the operator key. */
+  EVERDICT_METRICS_OPEN: z
+    .enum(['0', '1', 'true', 'false'])
+    .default('0')
+    .transform((value) => value === '1' || value === 'true'),
   /** Those whose X-Forwarded-For is believed. */
   EVERDICT_TRUSTED_PROXIES: networks,
 };

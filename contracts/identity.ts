@@ -11,8 +11,8 @@ export type Scope = z.infer<typeof Scope>;
 /**
  * What a route asks for.
  * `register`: runtimes and harnesses are registered, validated and probed. `run`: work is submitted. `stop`: work is
- * cancelled, retried or settled by hand. `curate`: datasets, and what is said of registered versions. `administer`:
- * secrets, keys, members, the audit trail. `operate`: the deployment itself.
+ * cancelled or retried. `curate`: datasets, what is said of registered versions, outcomes that are decided by hand.
+ * `administer`: secrets, keys, members, the audit trail. `operate`: the deployment itself.
  */
 export const Permission = z.enum(['read', 'register', 'run', 'stop', 'curate', 'administer', 'operate']);
 export type Permission = z.infer<typeof Permission>;

@@ -36,17 +36,32 @@ export function keepingAnAdmin<T>(
   });
 }
 
+/** Those who can log in: a member has done so before, or is a key of another workspace. */
+const ADMINS = `
+  SELECT 'key:' || k.id AS subject, k.workspace_id FROM api_keys k
+  WHERE k.role = 'admin' AND k.scope = 'admin' AND ${isLiveKey('k')}
+  UNION ALL
+  SELECT m.subject, m.workspace_id FROM members m LEFT JOIN api_keys k ON m.subject = 'key:' || k.id
+  WHERE m.role = 'admin' AND CASE WHEN m.subject LIKE 'key:%'
+    THEN k.scope = 'admin' AND ${isLiveKey('k')} ELSE m.accepted_at IS NOT NULL END`;
+
 async function hasAdmin(db: Queryable, workspaceId: string): Promise<boolean> {
-  const found = await row(
-    db,
-    `SELECT 1 FROM api_keys k
-     WHERE k.workspace_id = $1 AND k.role = 'admin' AND k.scope = 'admin' AND ${isLiveKey('k')}
-     UNION ALL
-     SELECT 1 FROM members m LEFT JOIN api_keys k ON m.subject = 'key:' || k.id
-     WHERE m.workspace_id = $1 AND m.role = 'admin'
-       AND (m.subject NOT LIKE 'key:%' OR (k.scope = 'admin' AND ${isLiveKey('k')}))
-     LIMIT 1`,
-    [workspaceId],
-  );
-  return found !== undefined;
+  const sql = `SELECT 1 FROM (${ADMINS}) a WHERE workspace_id = $1 LIMIT 1`;
+  return (await row(db, sql, [workspaceId])) !== undefined;
 }
+
+/** Subjects that stand above the admins of a workspace. */
+const ABOVE = ['operator', 'local'];
+
+/** Does what only an admin may, if `subject` is one still: whoever is removed at the same time comes before or after. */
+export const asAdmin = <T>(
+  dataSource: DataSource,
+  workspaceId: string,
+  subject: string,
+  work: (db: Queryable) => Promise<T>,
+): Promise<T> =>
+  lockWorkspace(dataSource, workspaceId, async (db) => {
+    const sql = `SELECT 1 FROM (${ADMINS}) a WHERE workspace_id = $1 AND subject = $2`;
+    if (ABOVE.includes(subject) || (await row(db, sql, [workspaceId, subject]))) return work(db);
+    throw new PlatformError('FORBIDDEN', `${subject} is no admin of workspace ${workspaceId} any more`);
+  });

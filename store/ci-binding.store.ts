@@ -84,13 +84,13 @@ export class CiBindingStore {
     return removed && toBinding(removed);
   }
 
-  /** Workspaces whose CI this workflow is. */
+  /** Workspaces whose CI this workflow is, in the order in which they said so. */
   async workspacesOf({ repository, ref, environment }: WorkflowClaims): Promise<string[]> {
     const found = await rows<{ workspace_id: string }>(
       this.dataSource,
-      `SELECT DISTINCT workspace_id FROM ci_bindings
+      `SELECT workspace_id FROM ci_bindings
        WHERE repository = $1 AND (ref IS NULL OR ref = $2) AND (environment IS NULL OR environment = $3)
-       ORDER BY workspace_id`,
+       GROUP BY workspace_id ORDER BY min(seq)`,
       [repository.toLowerCase(), ref ?? null, environment ?? null],
     );
     return found.map(({ workspace_id }) => workspace_id);

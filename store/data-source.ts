@@ -16,6 +16,7 @@ import { AddAccess0000000000014 } from '../migrations/0014_add_access.js';
 import { RegisterByOwner0000000000015 } from '../migrations/0015_register_by_owner.js';
 import { VersionSecrets0000000000016 } from '../migrations/0016_version_secrets.js';
 import { CreateAuditEvents0000000000017 } from '../migrations/0017_create_audit_events.js';
+import { NoteAcceptance0000000000018 } from '../migrations/0018_note_acceptance.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -38,6 +39,7 @@ const MIGRATIONS = [
   RegisterByOwner0000000000015,
   VersionSecrets0000000000016,
   CreateAuditEvents0000000000017,
+  NoteAcceptance0000000000018,
 ];
 
 /** Oldest major version of the server that this was tried with. */

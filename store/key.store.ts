@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { KeyView } from '../contracts/access.js';
 import type { Role, Scope } from '../contracts/identity.js';
-import { isLiveKey, keepingAnAdmin, lockWorkspace } from './admins.js';
+import { asAdmin, isLiveKey, keepingAnAdmin, lockWorkspace } from './admins.js';
 import { shortId } from './ids.js';
 import { type Queryable, row, rows } from './sql.js';
 
@@ -67,7 +67,7 @@ export class KeyStore {
   constructor(private readonly dataSource: DataSource) {}
 
   create(workspaceId: string, key: NewApiKey, value: string): Promise<KeyView> {
-    return insertKey(this.dataSource, workspaceId, key, value);
+    return asAdmin(this.dataSource, workspaceId, key.createdBy, (db) => insertKey(db, workspaceId, key, value));
   }
 
   /** Newest first; `after` is the position of the last one of the page before. */
@@ -93,14 +93,12 @@ export class KeyStore {
     );
   }
 
-  /** When a key expires: null for never, undefined if there is no such key. */
-  async expiryOf(id: string): Promise<Date | null | undefined> {
-    const found = await row<{ expires_at: Date | null }>(
+  async find(id: string): Promise<{ workspaceId: string; expiresAt: Date | null } | undefined> {
+    return row(
       this.dataSource,
-      'SELECT expires_at FROM api_keys WHERE id = $1',
+      'SELECT workspace_id AS "workspaceId", expires_at AS "expiresAt" FROM api_keys WHERE id = $1',
       [id],
     );
-    return found?.expires_at;
   }
 
   async noteUse(id: string): Promise<void> {

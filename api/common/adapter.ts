@@ -7,11 +7,13 @@ import type { JsonLog } from '../../config/log.js';
 import { isLoopbackHost, isOwnOrigin } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { Gate } from '../identity/access.js';
+import { watchLongAnswers } from '../identity/long-answers.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { addBodyParsers, BODY_LIMIT } from './body-parsers.js';
 import { sendProblem } from './problem.filter.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 import { limitRequests } from './request-rate.js';
+import type { AccessRule } from './requires.js';
 import { SAFE_HEADERS, setSafeHeaders } from './safe-headers.js';
 import { limitBodies, serverTimes, TIME_LIMITS, type TimeLimits } from './time-limits.js';
 
@@ -49,6 +51,7 @@ export function createAdapter({
   addBodyParsers(server);
   addHooks(server, log, metrics, access.mode);
   guard(server, access);
+  watchLongAnswers(server, access, times.answerMs);
   limitRequests(server, requestsPerSec);
   limitBodies(server, times);
   endConnectionsOnClose(server);
@@ -88,6 +91,9 @@ function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics, m
   });
 }
 
+const ADMINISTRATIVE: readonly AccessRule['permission'][] = ['administer', 'operate'];
+const HELD_MS = 1_000;
+
 /** No route without a rule, and no request past it. */
 function guard(server: FastifyInstance, access: Gate): void {
   server.addHook('onRoute', ({ method, url, config }) => {
@@ -96,6 +102,13 @@ function guard(server: FastifyInstance, access: Gate): void {
   server.addHook('onRequest', async (request) => {
     const { access: rule } = request.routeOptions.config;
     if (rule) await access.admit(request, rule);
+  });
+  // A body may take its time, and its sender be removed meanwhile.
+  server.addHook('preHandler', async (request, reply) => {
+    const { access: rule } = request.routeOptions.config;
+    if (rule && request.method !== 'GET' && (ADMINISTRATIVE.includes(rule.permission) || reply.elapsedTime > HELD_MS)) {
+      await access.admit(request, rule);
+    }
   });
 }
 

@@ -12,6 +12,8 @@ export interface Identity {
   scope: Scope;
   isOperator: boolean;
   memberships: readonly Membership[];
+  /** The workspace that is meant where none is named. Absent: the only one that the caller ever acted in. */
+  home?: string;
   /** The API key that was used, if any. */
   keyId?: string;
   expiresAt?: Date;

@@ -8,8 +8,8 @@ export interface AccessRule {
   permission: Permission | 'public';
   /** It acts in no workspace: the caller need not say which one is meant, and may be in none. */
   isAnywhere?: boolean;
-  /** Whoever calls from this very machine, and not through a proxy, needs no permission. */
-  isOpenToLoopback?: boolean;
+  /** It answers anyone where the operator opened the metrics. */
+  isMetrics?: boolean;
 }
 
 type Where = Omit<AccessRule, 'permission'>;

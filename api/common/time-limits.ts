@@ -10,9 +10,11 @@ export interface TimeLimits {
   lookMs: number;
   /** A body that is read as a whole comes within this; one that is read line by line may take any time while it moves. */
   bodyMs: number;
+  /** How often it is looked at whether the caller of a long answer may still have it. */
+  answerMs: number;
 }
 
-export const TIME_LIMITS: TimeLimits = { headMs: 15_000, lookMs: 5_000, bodyMs: 120_000 };
+export const TIME_LIMITS: TimeLimits = { headMs: 15_000, lookMs: 5_000, bodyMs: 120_000, answerMs: 15_000 };
 
 /** Nothing else is limited: uploads and event streams go on for hours. */
 export const serverTimes = ({ headMs, lookMs }: TimeLimits): ServerOptions => ({

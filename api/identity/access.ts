@@ -3,6 +3,7 @@ import { isLoopback } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/identity.js';
 import { isAllowed } from '../../policy/permissions.js';
+import type { MemberStore, Membership } from '../../store/member.store.js';
 import type { WorkspaceStore } from '../../store/workspace.store.js';
 import type { Identity, Principal } from '../common/caller.js';
 import type { AccessRule } from '../common/requires.js';
@@ -20,6 +21,7 @@ const localIn = (workspace: string): Identity => ({
   subject: 'local',
   scope: 'admin',
   isOperator: true,
+  home: workspace,
   memberships: workspace === SHARED ? [] : [{ workspace, role: 'admin' }],
 });
 
@@ -35,11 +37,13 @@ export class Access implements Gate {
     readonly mode: AccessMode,
     private readonly authenticator: Pick<Authenticator, 'identify'>,
     private readonly workspaces: WorkspaceStore,
+    private readonly members: MemberStore,
+    private readonly isMetricsOpen: boolean,
   ) {}
 
   async admit(request: FastifyRequest, rule: AccessRule): Promise<void> {
     const { permission, isAnywhere = false } = rule;
-    if (permission === 'public' || (rule.isOpenToLoopback && isOfThisMachine(request))) return;
+    if (permission === 'public' || (rule.isMetrics && this.isMetricsOpen)) return;
     const wanted = wantedWorkspace(request);
     const identity = this.mode.isOn
       ? await this.authenticator.identify(request)
@@ -61,10 +65,9 @@ export class Access implements Gate {
   ): Promise<Principal> {
     const { memberships, isOperator } = identity;
     const who = whoOf(identity);
-    const own = memberships.filter(({ workspace }) => wanted === undefined || workspace === wanted);
-    const [only, ...others] = own;
+    const [only, ...others] = candidates(identity, wanted);
     // Who is both acts as the operator only where that is needed.
-    if (only && others.length === 0 && !(isOperator && permission === 'operate')) return { ...who, ...only };
+    if (only && others.length === 0 && !(isOperator && permission === 'operate')) return this.member(who, only);
     if (isOperator) {
       return { ...who, role: 'operator', workspace: await this.anyWorkspace(wanted ?? only?.workspace) };
     }
@@ -72,6 +75,11 @@ export class Access implements Gate {
     if (wanted !== undefined) throw noWorkspace(wanted);
     const message = `${who.subject} is in no workspace yet: an admin of one adds it with POST /members, or a repository with POST /ci-bindings`;
     throw new PlatformError('FORBIDDEN', message);
+  }
+
+  private async member(who: Who, { workspace, role, isAccepted }: Membership): Promise<Principal> {
+    if (isAccepted === false) await this.members.accept(workspace, who.subject);
+    return { ...who, workspace, role };
   }
 
   private async anyWorkspace(wanted: string | undefined): Promise<string> {
@@ -91,7 +99,20 @@ export class Access implements Gate {
 const isUndecided = (error: unknown): boolean =>
   error instanceof PlatformError && (error.code === 'FORBIDDEN' || error.code === 'WORKSPACE_REQUIRED');
 
-const whoOf = ({ subject, scope, keyId }: Identity) => ({ subject, scope, ...(keyId !== undefined && { keyId }) });
+/**
+ * The workspace that is named, else the one that is meant where none is. An invitation that was never taken does not
+ * make it unclear: nobody is put off by what others write.
+ */
+function candidates({ memberships, home }: Identity, wanted: string | undefined): readonly Membership[] {
+  const named = wanted ?? home;
+  if (named !== undefined) return memberships.filter(({ workspace }) => workspace === named);
+  const accepted = memberships.filter(({ isAccepted }) => isAccepted);
+  return accepted.length > 0 ? accepted : memberships;
+}
+
+type Who = Omit<Principal, 'workspace' | 'role'>;
+
+const whoOf = ({ subject, scope, keyId }: Identity): Who => ({ subject, scope, ...(keyId !== undefined && { keyId }) });
 
 const nowhere = (identity: Identity): Principal => ({
   ...whoOf(identity),

@@ -30,6 +30,8 @@ export class Authenticator {
   private readonly operatorHash: Buffer | undefined;
   private readonly people: Issuer | undefined;
   private readonly github: Issuer | undefined;
+  /** Checks at work, by source and credential: whoever comes with the same waits for the same. */
+  private readonly checking = new Map<string, Promise<Identity>>();
   /** Keys whose use is being noted. */
   private readonly noting = new Set<string>();
 
@@ -52,23 +54,34 @@ export class Authenticator {
     if (credential === undefined) throw unauthenticated('the header Authorization is not `Bearer <API key or token>`');
     const source = sourceOf(request.ip);
     const digest = createHash('sha256').update(credential).digest('base64');
-    this.failures.refuseOver(source, digest);
+    const name = `${source} ${digest}`;
+    let checking = this.checking.get(name);
+    if (checking === undefined) {
+      this.failures.begin(source, digest);
+      checking = this.judged(credential, source, digest, request.id).finally(() => this.checking.delete(name));
+      this.checking.set(name, checking);
+    }
+    return checking;
+  }
+
+  private async judged(credential: string, source: string, digest: string, requestId: string): Promise<Identity> {
     try {
       const identity = await this.check(credential);
       this.failures.accepted(source, digest);
       return identity;
     } catch (error) {
       if (error instanceof PlatformError && error.code === 'UNAUTHENTICATED') {
-        this.failures.failed(source);
-        this.log.warn('login failed', { requestId: request.id, source, reason: error.message });
+        this.log.warn('login failed', { requestId, source, reason: error.message });
+      } else {
+        this.failures.takeBack(source);
       }
       throw error;
     }
   }
 
-  private check(credential: string): Promise<Identity> {
+  private async check(credential: string): Promise<Identity> {
     const isOperator = this.operatorHash && timingSafeEqual(hashOfKey(credential), this.operatorHash);
-    if (isOperator) return Promise.resolve({ subject: 'operator', scope: 'admin', isOperator, memberships: [] });
+    if (isOperator) return { subject: 'operator', scope: 'admin', isOperator, memberships: [] };
     return TOKEN.test(credential) ? this.byToken(credential) : this.byKey(credential);
   }
 
@@ -86,6 +99,7 @@ export class Authenticator {
       scope: key.scope,
       keyId: key.id,
       isOperator: false,
+      home: home.workspace,
       memberships: [home, ...others.filter(({ workspace }) => workspace !== home.workspace)],
       ...(key.expiresAt && { expiresAt: key.expiresAt }),
     };
@@ -127,6 +141,7 @@ export class Authenticator {
       subject: `github:${claims.repository}`,
       scope: 'write',
       isOperator: false,
+      home: workspaces[0],
       memberships: workspaces.map((workspace) => ({ workspace, role: 'ci' })),
       ...expiring(exp),
     };

@@ -3,6 +3,8 @@ import { PlatformError } from '../../contracts/errors.js';
 
 /** So many failures at once, and one more each time one is forgiven. */
 const BURST = 20;
+/** More are not counted, so that a source is shut out for a minute at most. */
+const COUNTED = 2 * BURST;
 const FORGIVEN_MS = 3_000;
 /** How long a credential that was accepted from a source is known to be good there. */
 const KNOWN_MS = 3_600_000;
@@ -25,21 +27,30 @@ export class FailedLogins {
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** `digest` stands for the credential. */
-  refuseOver(source: string, digest: string): void {
+  /** Before a credential is checked, which counts as a failure until it is known to be none. `digest` stands for it. */
+  begin(source: string, digest: string): void {
     const count = this.countOf(source);
-    if (count < BURST || this.isKnown(source, digest)) return;
-    const retryAfterSec = Math.ceil(((count - BURST + 1) * FORGIVEN_MS) / 1_000);
-    const message = `too many failed logins from this address: try again in ${retryAfterSec} s`;
-    throw new PlatformError('TOO_MANY_REQUESTS', message, { retryAfterSec });
-  }
-
-  failed(source: string): void {
-    remember(this.failures, source, { count: this.countOf(source) + 1, at: this.now() });
+    if (count >= BURST && !this.isKnown(source, digest)) {
+      const retryAfterSec = Math.ceil(((count - BURST + 1) * FORGIVEN_MS) / 1_000);
+      const message = `too many failed logins from this address: try again in ${retryAfterSec} s`;
+      this.note(source, count + 1);
+      throw new PlatformError('TOO_MANY_REQUESTS', message, { retryAfterSec });
+    }
+    this.note(source, count + 1);
   }
 
   accepted(source: string, digest: string): void {
+    this.takeBack(source);
     remember(this.known, `${source} ${digest}`, this.now());
+  }
+
+  /** It was no failure of the caller. */
+  takeBack(source: string): void {
+    this.note(source, Math.max(0, this.countOf(source) - 1));
+  }
+
+  private note(source: string, count: number): void {
+    remember(this.failures, source, { count: Math.min(COUNTED, count), at: this.now() });
   }
 
   private countOf(source: string): number {

@@ -51,7 +51,7 @@ export class KeysService {
 
   private async refuseOutliving({ subject }: Principal, until: Date | undefined): Promise<void> {
     const [, ownId] = /^key:(.+)$/.exec(subject) ?? [];
-    const own = ownId === undefined ? undefined : await this.keys.expiryOf(ownId);
+    const own = ownId === undefined ? undefined : (await this.keys.find(ownId))?.expiresAt;
     if (!own || (until && until <= own)) return;
     const message = `a key that is made with one that expires does not outlive it: at most until ${own.toISOString()}`;
     throw new PlatformError('FORBIDDEN', message, { errors: [{ path: 'expiresAt', message }] });

@@ -21,7 +21,7 @@ export class MembersService {
 
   async invite({ workspace, subject: by }: Principal, invitation: Invitation) {
     const [, keyId] = /^key:(.+)$/.exec(invitation.subject) ?? [];
-    if (keyId !== undefined && (await this.keys.expiryOf(keyId)) === undefined) throw notFound('key', keyId);
+    if (keyId !== undefined) await this.refuseOwnKey(workspace, keyId);
     const invited = await this.members.invite(workspace, invitation, by);
     const isNew = invited.kind === 'inserted';
     noteAudit({
@@ -48,23 +48,32 @@ export class MembersService {
 
   async changeRole(workspace: string, subject: string, role: Role, isForced: boolean): Promise<ChangedMember> {
     const mayKeep = (key: Parameters<typeof isWithin>[0]) => isWithin(key, { role, scope: 'admin' });
-    const before = await this.members.find(workspace, subject);
-    if (before) noteAudit({ before: hashOf(before) });
-    const changed = shown(subject, await this.members.changeRole(workspace, subject, role, mayKeep, isForced));
-    noteAudit({ after: hashOf(changed) });
-    return changed;
+    const change = existing(subject, await this.members.changeRole(workspace, subject, role, mayKeep, isForced));
+    const { member, formerRole } = change;
+    noteAudit({ object: member.subject, before: hashOf({ ...member, role: formerRole }), after: hashOf(member) });
+    return shown(change);
   }
 
   async remove(workspace: string, subject: string, isForced: boolean): Promise<ChangedMember> {
-    const removed = shown(subject, await this.members.remove(workspace, subject, isForced));
-    noteAudit({ before: hashOf(removed) });
-    return removed;
+    const change = existing(subject, await this.members.remove(workspace, subject, isForced));
+    noteAudit({ object: change.member.subject, before: hashOf(change.member) });
+    return shown(change);
+  }
+
+  private async refuseOwnKey(workspace: string, id: string): Promise<void> {
+    const key = await this.keys.find(id);
+    if (!key) throw notFound('key', id);
+    if (key.workspaceId !== workspace) return;
+    const message = `key ${id} is of this workspace, with a role of its own: make another one with POST /keys`;
+    throw new PlatformError('CONFLICT', message, { errors: [{ path: 'subject', message }] });
   }
 }
 
 const hashOf = ({ subject, role }: Pick<MemberView, 'subject' | 'role'>): string => contentHash({ subject, role });
 
-function shown(subject: string, change: MemberChange | undefined): ChangedMember {
+function existing(subject: string, change: MemberChange | undefined): MemberChange {
   if (!change) throw notFound('member', subject);
-  return { ...change.member, revokedKeys: change.revokedKeys };
+  return change;
 }
+
+const shown = ({ member, revokedKeys }: MemberChange): ChangedMember => ({ ...member, revokedKeys });

@@ -14,7 +14,8 @@ export async function openAccess({ env, dataSource, log }: CommonParts): Promise
     const first = await keys.bootstrap(env.EVERDICT_BOOTSTRAP_KEY);
     if (first) log.info('first admin key stored', { key: first.id });
   }
-  const stores = { keys, members: new MemberStore(dataSource), bindings: new CiBindingStore(dataSource) };
-  const authenticator = new Authenticator(env, stores, log);
-  return new Access(await AccessMode.of(env, keys), authenticator, new WorkspaceStore(dataSource));
+  const members = new MemberStore(dataSource);
+  const authenticator = new Authenticator(env, { keys, members, bindings: new CiBindingStore(dataSource) }, log);
+  const mode = await AccessMode.of(env, keys);
+  return new Access(mode, authenticator, new WorkspaceStore(dataSource), members, env.EVERDICT_METRICS_OPEN);
 }

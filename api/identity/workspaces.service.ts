@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { WhoAmI, WorkspaceView } from '../../contracts/access.js';
+import { noteAudit } from '../../store/audit-draft.js';
 import { WorkspaceStore } from '../../store/workspace.store.js';
 import type { Identity, Visitor } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
@@ -14,6 +15,7 @@ export class WorkspacesService {
   ) {}
 
   create(id: string): Promise<'inserted' | 'unchanged'> {
+    noteAudit({ object: id });
     return this.workspaces.create(id);
   }
 

@@ -9,7 +9,7 @@ export class MetricsController {
   constructor(private readonly metrics: MetricsService) {}
 
   @Get()
-  @Requires('operate', { isAnywhere: true, isOpenToLoopback: true })
+  @Requires('operate', { isAnywhere: true, isMetrics: true })
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @Operation({
     summary: 'State and work of the platform in the text format of Prometheus',

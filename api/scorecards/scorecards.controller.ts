@@ -88,7 +88,7 @@ export class ScorecardsController {
   }
 
   @Post(':id/cases/:caseId/settle')
-  @Requires('stop')
+  @Requires('curate')
   @HttpCode(200)
   @Operation({
     summary: 'Settles a run by an operator’s decision',

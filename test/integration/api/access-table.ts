@@ -167,7 +167,7 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /scorecards/:id/events': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/events') },
   'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },
   'POST /scorecards/:id/cases/:caseId/settle': {
-    permission: 'stop',
+    permission: 'curate',
     ok: 200,
     ...of('scorecards', 'settled', '/cases/case-0/settle'),
     body: { outcome: 'failed', reason: 'seen by eye' },

@@ -42,10 +42,10 @@ beforeAll(async () => {
   const scopes = ['read', 'write', 'admin'] as const;
   for (const role of names) {
     for (const scope of scopes) {
-      await keys.create('team-a', { name: 'of a test', role, scope, createdBy: 'test' }, keyOf(role, scope));
+      await keys.create('team-a', { name: 'of a test', role, scope, createdBy: 'operator' }, keyOf(role, scope));
     }
   }
-  const admin = { name: 'of a test', role: 'admin', scope: 'admin', createdBy: 'test' } as const;
+  const admin = { name: 'of a test', role: 'admin', scope: 'admin', createdBy: 'operator' } as const;
   await keys.create('team-b', admin, keyOf('admin', 'b'));
   await keys.create('team-a', { ...admin, expiresAt: new Date(Date.now() - 1_000) }, keyOf('expired'));
   const { id } = await keys.create('team-a', admin, keyOf('revoked'));

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { KeyStore } from '../../../store/key.store.js';
 import { eventually } from '../../eventually.js';
 import { type Api, type Reply, startApi } from './server.js';
 
@@ -143,22 +144,56 @@ describe('a member', () => {
 
   test('in several workspaces says which one is meant', async () => {
     expect((await as(OPERATOR, 'POST', '/workspaces', { id: 'lab' })).status).toBe(201);
-    const { id, value } = await make('/keys', { name: 'two', role: 'member' });
     const inLab = { 'x-everdict-workspace': 'lab' };
-    const joined = await as(OPERATOR, 'POST', '/members', { subject: `key:${id}`, role: 'viewer' }, inLab);
+    const bob = await people.token({ sub: 'bob' });
+    const subject = `oidc:${new URL(people.state.url).host}:bob`;
+    await make('/members', { subject, role: 'member' });
+    expect((await as(bob, 'GET', '/whoami')).body).toMatchObject({ subject, workspace: 'default', role: 'member' });
+    const joined = await as(OPERATOR, 'POST', '/members', { subject, role: 'viewer' }, inLab);
     expect(joined.status).toBe(201);
-    const unclear = await as(value, 'GET', '/runs');
+    // What others write changes nothing until he goes there.
+    expect((await as(bob, 'GET', '/runs')).status).toBe(200);
+    expect((await as(bob, 'GET', '/runs', undefined, inLab)).status).toBe(200);
+    const unclear = await as(bob, 'GET', '/runs');
     expect([unclear.status, unclear.body.code]).toEqual([400, 'WORKSPACE_REQUIRED']);
     expect(unclear.body.detail).toContain('default, lab');
-    expect((await as(value, 'GET', '/workspaces')).body.items).toEqual([
+    expect((await as(bob, 'GET', '/workspaces')).body.items).toEqual([
       { id: 'default', role: 'member' },
       { id: 'lab', role: 'viewer' },
     ]);
-    expect((await as(value, 'GET', '/whoami', undefined, inLab)).body).toMatchObject({
-      workspace: 'lab',
-      role: 'viewer',
-    });
+    const there = await as(bob, 'GET', '/whoami', undefined, inLab);
+    expect(there.body).toMatchObject({ workspace: 'lab', role: 'viewer' });
+
+    const { id, value } = await make('/keys', { name: 'two', role: 'member' });
+    const own = await as(FIRST, 'POST', '/members', { subject: `key:${id}`, role: 'admin' });
+    expect([own.status, own.body.errors[0].path]).toEqual([409, 'subject']);
+    await as(OPERATOR, 'POST', '/members', { subject: `key:${id}`, role: 'viewer' }, inLab);
+    const [atHome, abroad] = [await as(value, 'GET', '/whoami'), await as(value, 'GET', '/whoami', undefined, inLab)];
+    expect([atHome.body.workspace, abroad.body.workspace]).toEqual(['default', 'lab']);
   });
+});
+
+test('whoever is removed while a body of theirs is on its way makes nothing', async () => {
+  const admin = await make('/keys', { name: 'about to go', role: 'admin' });
+  const body = JSON.stringify({ name: 'back door', role: 'admin' });
+  const headers = {
+    authorization: `Bearer ${admin.value}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
+  const sent = request(`${api.url}/keys`, { method: 'POST', headers });
+  const status = new Promise((resolve) => sent.on('response', (response) => resolve(response.resume().statusCode)));
+  sent.write(body.slice(0, 10));
+  await eventually('the request has come', async () => {
+    const { body: keys } = await as(FIRST, 'GET', '/keys');
+    return keys.items.find(({ id }: { id: string }) => id === admin.id).lastUsedAt !== null;
+  });
+  await as(FIRST, 'DELETE', `/keys/${admin.id}`);
+  sent.end(body.slice(10));
+  expect(await status).toBe(401);
+  const store = new KeyStore(api.database.dataSource);
+  const late = store.create('default', { name: 'x', role: 'admin', scope: 'admin', createdBy: `key:${admin.id}` }, 'x');
+  await expect(late).rejects.toMatchObject({ code: 'FORBIDDEN' });
 });
 
 describe('a token', () => {
@@ -232,21 +267,22 @@ test('a source that fails too often is refused unchecked, but for what was accep
   const known = await make('/keys', { name: 'known there', role: 'viewer' });
   const fresh = await make('/keys', { name: 'new there', role: 'viewer' });
   expect((await as(known.value, 'GET', '/whoami', undefined, from)).status).toBe(200);
-  const guesses = Array.from({ length: 30 }, (_, n) => as(`guess-${n}`, 'GET', '/whoami', undefined, from));
+  const guesses = Array.from({ length: 200 }, (_, n) => as(`guess-${n}`, 'GET', '/whoami', undefined, from));
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(25);
   const limited = await as(fresh.value, 'GET', '/whoami', undefined, from);
-  expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  expect(limited.status).toBe(429);
+  expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(66);
   expect((await as(known.value, 'GET', '/whoami', undefined, from)).status).toBe(200);
   expect((await as(fresh.value, 'GET', '/whoami')).status).toBe(200);
 });
 
-test('authentication answers any Host, and no page of another origin; metrics are open to this machine alone', async () => {
+test('authentication answers any Host, and no page of another origin; metrics are the operator’s', async () => {
   const { port } = new URL(api.url);
   const foreign = await as(FIRST, 'GET', '/whoami', undefined, { origin: 'https://attacker.example' });
   expect(foreign.status).toBe(403);
-  expect((await api.send('GET', '/metrics')).status).toBe(200);
-  expect((await api.send('GET', '/metrics', undefined, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(401);
+  expect((await api.send('GET', '/metrics')).status).toBe(401);
   expect((await as(FIRST, 'GET', '/metrics')).status).toBe(403);
   expect((await as(OPERATOR, 'GET', '/metrics')).status).toBe(200);
   expect((await as(FIRST, 'GET', `/whoami?port=${port}`)).headers.get('x-everdict-mode')).toBeNull();

@@ -113,7 +113,7 @@ describe('a server that waits for 0.3 s', () => {
   const done: string[] = [];
   beforeAll(async () => {
     const log = new JsonLog(() => {});
-    const times = { headMs: 300, lookMs: 50, bodyMs: 300 };
+    const times = { headMs: 300, lookMs: 50, bodyMs: 300, answerMs: 300 };
     const metrics = new HttpMetrics(createRegistry());
     const access = { mode: { isOn: false }, admit: async () => {} };
     server = createAdapter({ log, metrics, times, access, trustedProxies: [] }).getInstance<FastifyInstance>();
