@@ -8,7 +8,7 @@ import { DatasetHash } from './content-hash.js';
 import { datasetDifferences, insertCases, reservePk } from './dataset-insert.js';
 import { type Registrant, type Registration, register } from './registration.js';
 import { filterParams, selectedCases } from './selected-cases.js';
-import { type KnownVersion, parseRef, resolveVersion } from './spec-ref.js';
+import { KNOWN, type KnownVersion, parseRef, resolvePk } from './spec-ref.js';
 import { keptAwake, row, rows, transactionOnce } from './sql.js';
 
 export type RegisteredDataset = DatasetSummary & KnownVersion;
@@ -36,32 +36,18 @@ interface StoredCase {
   content: unknown;
 }
 
-interface DatasetRow {
-  id: string;
-  version: string;
+interface DatasetRow extends KnownVersion {
   description: string | null;
   tags: string[];
   case_count: number;
-  content_hash: string;
   created_at: Date;
 }
 
-const COLUMNS = 'id, version, description, tags, case_count, content_hash, created_at';
 /** Cases in one INSERT: with 1 MB a case it stays well below what one `jsonb` may hold. */
 const INSERT_BATCH = 100;
 const READ_BATCH = 500;
 /** A page of cases ends with the one that passes this. */
 const PAGE_BYTES = 2 * 1024 * 1024;
-
-const toSummary = (stored: DatasetRow): DatasetSummary => ({
-  id: stored.id,
-  version: stored.version,
-  ...(stored.description !== null && { description: stored.description }),
-  tags: stored.tags,
-  caseCount: stored.case_count,
-  contentHash: stored.content_hash,
-  createdAt: stored.created_at.toISOString(),
-});
 
 const toCase = ({ ordinal, content }: StoredCase): DatasetCase => ({
   ordinal,
@@ -128,10 +114,17 @@ export class DatasetStore {
 
   /** `ref`: `id` or `id@version`. */
   async find(workspaceId: string, ref: string): Promise<RegisteredDataset | undefined> {
-    const known = await resolveVersion(this.dataSource, 'datasets', workspaceId, parseRef(ref));
-    if (!known) return undefined;
-    const found = await row<DatasetRow>(this.dataSource, `SELECT ${COLUMNS} FROM datasets WHERE pk = $1`, [known.pk]);
-    return found && { ...known, ...toSummary(found) };
+    const pk = await resolvePk(this.dataSource, 'datasets', workspaceId, parseRef(ref));
+    if (pk === undefined) return undefined;
+    const found = await row<DatasetRow>(
+      this.dataSource,
+      `SELECT ${KNOWN}, t.description, t.tags, t.case_count, t.created_at FROM datasets t WHERE t.pk = $1`,
+      [pk],
+    );
+    if (!found) return undefined;
+    const { description, tags, case_count: caseCount, created_at, ...known } = found;
+    const createdAt = created_at.toISOString();
+    return { ...known, ...(description !== null && { description }), tags, caseCount, createdAt };
   }
 
   /** Cases after `afterOrdinal` (-1: from the first): at most `limit`, fewer if they are large, none at the end only. */

@@ -3,7 +3,7 @@ import { HarnessSpec } from '../contracts/harness.js';
 import { auditWithin } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
 import { type Registrant, type Registration, register, withDifferences } from './registration.js';
-import { type KnownVersion, parseRef, resolveVersion } from './spec-ref.js';
+import { KNOWN, type KnownVersion, parseRef, resolvePk } from './spec-ref.js';
 import { row, transaction } from './sql.js';
 
 export interface RegisteredHarness extends KnownVersion {
@@ -32,13 +32,15 @@ export class HarnessStore {
 
   /** `ref`: `id` or `id@version`. */
   async find(workspaceId: string, ref: string): Promise<RegisteredHarness | undefined> {
-    const known = await resolveVersion(this.dataSource, 'harnesses', workspaceId, parseRef(ref));
-    if (!known) return undefined;
-    const found = await row<{ content: unknown; created_at: Date }>(
+    const pk = await resolvePk(this.dataSource, 'harnesses', workspaceId, parseRef(ref));
+    if (pk === undefined) return undefined;
+    const found = await row<KnownVersion & { content: unknown; createdAt: Date }>(
       this.dataSource,
-      'SELECT content, created_at FROM harnesses WHERE pk = $1',
-      [known.pk],
+      `SELECT ${KNOWN}, t.content, t.created_at AS "createdAt" FROM harnesses t WHERE t.pk = $1`,
+      [pk],
     );
-    return found && { ...known, spec: HarnessSpec.parse(found.content), createdAt: found.created_at };
+    if (!found) return undefined;
+    const { content, ...known } = found;
+    return { ...known, spec: HarnessSpec.parse(content) };
   }
 }

@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { type Envelope, RuntimeSpec } from '../contracts/runtime.js';
-import { compareVersions } from '../policy/versions.js';
+import { compareVersions, meantBy } from '../policy/versions.js';
 import { auditWithin } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
 import { type DemandRow, demandOfRow } from './demand-row.js';
 import { type ChangedLimits, followLatest, poolIdOf, refuseKindOfOthers } from './pool-limits.js';
 import { type Registrant, type Registration, register, withDifferences } from './registration.js';
-import { type KnownVersion, parseRef, resolveVersion } from './spec-ref.js';
+import { KNOWN, type KnownVersion, parseRef, resolvePk, versionsOf } from './spec-ref.js';
 import { row, transaction } from './sql.js';
 
 export interface RegisteredRuntime extends KnownVersion {
@@ -19,7 +19,7 @@ export interface RegisteredRuntime extends KnownVersion {
 
 export type RuntimeRegistration = Registration & { limits?: ChangedLimits };
 
-interface RuntimeRow extends DemandRow {
+interface RuntimeRow extends KnownVersion, DemandRow {
   content: unknown;
   created_at: Date;
   slots: number;
@@ -59,34 +59,43 @@ export class RuntimeStore {
 
   /** `ref`: `id` or `id@version`. */
   async find(workspaceId: string, ref: string): Promise<RegisteredRuntime | undefined> {
-    const known = await resolveVersion(this.dataSource, 'runtimes', workspaceId, parseRef(ref));
-    if (!known) return undefined;
+    const pk = await resolvePk(this.dataSource, 'runtimes', workspaceId, parseRef(ref));
+    if (pk === undefined) return undefined;
     const found = await row<RuntimeRow>(
       this.dataSource,
-      `SELECT r.content, r.created_at, r.slots, r.memory_mb, r.cpu_millicores, p.slots AS pool_slots,
+      `SELECT ${KNOWN}, t.content, t.created_at, t.slots, t.memory_mb, t.cpu_millicores, p.slots AS pool_slots,
          p.memory_mb AS pool_memory_mb, p.cpu_millicores AS pool_cpu_millicores
-       FROM runtimes r LEFT JOIN pools p ON p.workspace_id = r.workspace_id AND p.runtime_id = r.id WHERE r.pk = $1`,
-      [known.pk],
+       FROM runtimes t LEFT JOIN pools p ON p.workspace_id = t.workspace_id AND p.runtime_id = t.id WHERE t.pk = $1`,
+      [pk],
     );
     if (!found) return undefined;
-    const spec = RuntimeSpec.parse(found.content);
-    const isInForce = found.pool_slots !== null && (known.isConfirmed || !(await this.wouldBeLatest(known, spec.id)));
+    const {
+      content,
+      created_at,
+      slots,
+      memory_mb,
+      cpu_millicores,
+      pool_slots,
+      pool_memory_mb,
+      pool_cpu_millicores,
+      ...known
+    } = found;
+    const isInForce = pool_slots !== null && (known.isConfirmed || !(await this.wouldBeLatest(known)));
+    const caps = isInForce
+      ? { memory_mb: pool_memory_mb, cpu_millicores: pool_cpu_millicores }
+      : { memory_mb, cpu_millicores };
     return {
       ...known,
-      spec,
-      poolId: poolIdOf(known.owner, spec.id),
-      envelope: isInForce ? poolEnvelope(found) : { slots: found.slots, ...demandOfRow(found) },
-      createdAt: found.created_at,
+      spec: RuntimeSpec.parse(content),
+      poolId: poolIdOf(known.owner, known.id),
+      envelope: { slots: isInForce ? pool_slots : slots, ...demandOfRow(caps) },
+      createdAt: created_at,
     };
   }
 
-  private async wouldBeLatest(known: KnownVersion, id: string): Promise<boolean> {
-    const latest = await resolveVersion(this.dataSource, 'runtimes', known.owner, { id });
-    return !known.isDeprecated && (latest?.owner !== known.owner || compareVersions(known, latest) > 0);
+  private async wouldBeLatest(known: KnownVersion): Promise<boolean> {
+    const versions = await versionsOf(this.dataSource, 'runtimes', known.owner, [known.id]);
+    const latest = meantBy(versions.filter(({ owner }) => owner === known.owner));
+    return !known.isDeprecated && (!latest || compareVersions(known, latest) > 0);
   }
 }
-
-const poolEnvelope = (found: RuntimeRow): Envelope => ({
-  slots: found.pool_slots ?? found.slots,
-  ...demandOfRow({ memory_mb: found.pool_memory_mb, cpu_millicores: found.pool_cpu_millicores }),
-});

@@ -34,33 +34,41 @@ export const isVisible = (table: SpecFolder): string => `(t.workspace_id = $1
   OR t.workspace_id = '${SHARED_WORKSPACE}' AND t.confirmed_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${table} own WHERE own.workspace_id = $1 AND own.id = t.id AND own.confirmed_at IS NOT NULL))`;
 
-const KNOWN = `t.pk, t.id, t.version, t.pk AS "registeredAt", t.workspace_id AS owner, t.content_hash AS "contentHash",
+/** Columns of a row `t` that make a `KnownVersion`. */
+export const KNOWN = `t.pk, t.id, t.version, t.pk AS "registeredAt", t.workspace_id AS owner, t.content_hash AS "contentHash",
   t.confirmed_at IS NOT NULL AS "isConfirmed", t.deprecated_at IS NOT NULL AS "isDeprecated",
   t.deprecated_reason AS "deprecatedReason"`;
 
-/** The versions of some ids that a workspace sees; `version`: only those of that name. */
+/** The versions of some ids that a workspace sees. */
 export function versionsOf(
   db: Queryable,
   table: SpecFolder,
   workspaceId: string,
   ids: readonly string[],
-  version?: string,
 ): Promise<KnownVersion[]> {
   return rows<KnownVersion>(
     db,
     `SELECT ${KNOWN} FROM ${table} t
-     WHERE t.workspace_id = ANY (ARRAY[$1, '${SHARED_WORKSPACE}']) AND t.id = ANY ($2)
-       AND ($3::text IS NULL OR t.version = $3) AND ${isVisible(table)}`,
-    [workspaceId, ids, version ?? null],
+     WHERE t.workspace_id = ANY (ARRAY[$1, '${SHARED_WORKSPACE}']) AND t.id = ANY ($2) AND ${isVisible(table)}`,
+    [workspaceId, ids],
   );
 }
 
-/** The registered version that a reference means. */
-export async function resolveVersion(
+/** Key of the registered version that a reference means. Reads of each version no more than it takes to choose. */
+export async function resolvePk(
   db: Queryable,
   table: SpecFolder,
   workspaceId: string,
   { id, version }: { id: string; version?: string },
-): Promise<KnownVersion | undefined> {
-  return meantBy(await versionsOf(db, table, workspaceId, [id], version), version);
+): Promise<number | undefined> {
+  const found = await rows<{ pk: number; version: string; isConfirmed: boolean }>(
+    db,
+    `SELECT t.pk, t.version, t.confirmed_at IS NOT NULL AS "isConfirmed" FROM ${table} t
+     WHERE t.workspace_id = ANY (ARRAY[$1, '${SHARED_WORKSPACE}']) AND t.id = $2
+       AND (t.version = $3 OR $3::text IS NULL AND t.confirmed_at IS NOT NULL AND t.deprecated_at IS NULL)
+       AND ${isVisible(table)}`,
+    [workspaceId, id, version ?? null],
+  );
+  const versions = found.map((each) => ({ ...each, registeredAt: each.pk, isDeprecated: false }));
+  return meantBy(versions, version)?.pk;
 }
