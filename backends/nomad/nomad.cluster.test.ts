@@ -93,11 +93,12 @@ async function looking<Found>(
   parts: Record<string, unknown>,
   token: string | undefined,
   look: (cluster: ClusterClient) => Promise<Found>,
+  nomadConnections = 4,
 ): Promise<Found> {
   const spec = aNomadRuntime(parts);
   if (spec.kind !== 'nomad') throw new Error('the builder makes another kind');
   const bound = { name: 'nomad', path: 'authSecret' as const, origins: [], version: 1, token };
-  const cluster = createCluster(spec, token === undefined ? undefined : bound, { egress, nomadConnections: 4 });
+  const cluster = createCluster(spec, token === undefined ? undefined : bound, { egress, nomadConnections });
   try {
     return await look(cluster);
   } finally {
@@ -246,6 +247,12 @@ test('an inspection counts what nodes have and what is allocated', async () => {
     namespace: { name: 'default', exists: true },
     warnings: [],
   });
+});
+
+test('it takes no more connections than it may', async () => {
+  const inspection = (cluster: ClusterClient) => cluster.inspect(AbortSignal.timeout(5_000));
+  expect((await looking({ addr: open.url }, undefined, inspection, 1)).warnings).toEqual([]);
+  expect(open.connections).toBe(1);
 });
 
 test('it warns of what keeps jobs of the runtime from a place', async () => {
