@@ -5,6 +5,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { JsonLog } from '../../config/log.js';
 import { isLoopbackHost, isOwnOrigin } from '../../config/loopback.js';
+import { withRequestId } from '../../config/request-context.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { Gate } from '../identity/access.js';
 import { watchLongAnswers } from '../identity/long-answers.js';
@@ -64,6 +65,7 @@ function ownRequestId(header: string | string[] | undefined): string {
 }
 
 function addHooks(server: FastifyInstance, log: JsonLog, metrics: HttpMetrics, mode: Gate['mode']): void {
+  server.addHook('onRequest', (request, _reply, done) => withRequestId(request.id, done));
   server.addHook('onRequest', async (request, reply) => {
     setSafeHeaders(request, reply);
     const { host, origin } = request.headers;
