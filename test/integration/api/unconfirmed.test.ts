@@ -10,9 +10,9 @@ beforeAll(async () => {
   const keys = new KeyStore(api.database.dataSource);
   for (const workspace of ['acme', 'beta']) await new WorkspaceStore(api.database.dataSource).create(workspace);
   for (const role of ['viewer', 'member', 'admin', 'ci'] as const) {
-    await keys.create('acme', { name: role, role, scope: 'admin', createdBy: 'test' }, keyOf(role));
+    await keys.create('acme', { name: role, role, scope: 'admin', createdBy: 'operator' }, keyOf(role));
   }
-  await keys.create('beta', { name: 'b', role: 'member', scope: 'write', createdBy: 'test' }, keyOf('beta'));
+  await keys.create('beta', { name: 'b', role: 'member', scope: 'write', createdBy: 'operator' }, keyOf('beta'));
   await as('member', 'POST', '/datasets', { id: 'tasks', version: '1.0.0', cases: [{ id: 'a', task: 'x' }] });
   await as('member', 'POST', '/harnesses', harness('1.0.0'));
 }, 60_000);
