@@ -25,10 +25,10 @@ export const isJsonLines = (type: string): boolean =>
 export function addBodyParsers(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, parseJson);
-  server.addContentTypeParser(
-    JSON_LINES_TYPES,
-    async (_request: FastifyRequest, body: IncomingMessage) => new JsonLines(body),
-  );
+  server.addContentTypeParser(JSON_LINES_TYPES, async (request: FastifyRequest, body: IncomingMessage) => {
+    if (request.routeOptions.config.takes === 'lines') return new JsonLines(body);
+    throw new PlatformError('UNSUPPORTED_MEDIA_TYPE', 'lines are taken for datasets only: send application/json');
+  });
   server.addContentTypeParser('*', (request, _payload, done) => {
     const type = request.headers['content-type'] ?? 'no content type';
     const message = `${type} is not taken: send application/json, or a dataset as application/x-ndjson`;
@@ -42,7 +42,7 @@ async function parseJson(request: FastifyRequest, body: Buffer | string): Promis
     const text = decodeUtf8(body);
     return parsed(text);
   } catch (error) {
-    if (!request.routeOptions.config.takesJunk || !(error instanceof PlatformError)) throw error;
+    if (request.routeOptions.config.takes !== 'junk' || !(error instanceof PlatformError)) throw error;
     return new Malformed(error.details.errors ?? [{ path: '', message: error.message }]);
   }
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { jsonFaults } from '../../contracts/clean-json.js';
 import { type ErrorCode, type FieldError, PlatformError } from '../../contracts/errors.js';
 import { fieldErrors } from '../../contracts/issues.js';
-import { JsonLines } from './body-parsers.js';
 
 /** Validates what a route takes against the schema of its `@Body`, `@Query` or `@Param`. */
 @Injectable()
@@ -24,9 +23,6 @@ export function parseInput<Schema extends z.ZodType>(
   what: string,
   code: ErrorCode = 'BAD_REQUEST',
 ): z.infer<Schema> {
-  if (value instanceof JsonLines) {
-    throw new PlatformError('UNSUPPORTED_MEDIA_TYPE', 'lines are taken for datasets only: send application/json');
-  }
   const unclean = jsonFaults(value);
   if (unclean.length > 0) throw invalid(what, unclean, code);
   const parsed = schema.safeParse(value);

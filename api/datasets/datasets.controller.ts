@@ -10,6 +10,7 @@ import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
+import { Takes } from '../common/takes.js';
 import { CASE, DATASET } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { DatasetsService } from './datasets.service.js';
@@ -20,6 +21,7 @@ export class DatasetsController {
   constructor(private readonly datasets: DatasetsService) {}
 
   @Post()
+  @Takes('lines')
   @Requires('curate')
   @Operation({
     summary: 'Registers a version of a dataset',

@@ -6,7 +6,7 @@ import { Validation } from '../../contracts/runtime-check.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
-import { TakesJunk } from '../common/takes-junk.js';
+import { Takes } from '../common/takes.js';
 import { NOMAD_RUNTIME } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { RuntimeChecksService } from './runtime-checks.service.js';
@@ -17,7 +17,7 @@ export class RuntimeChecksController {
 
   @Post('validate')
   @HttpCode(200)
-  @TakesJunk()
+  @Takes('junk')
   @Requires('register')
   @Operation({
     summary: 'Says whether a runtime could be registered',

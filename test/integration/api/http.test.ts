@@ -98,6 +98,16 @@ describe('an error', () => {
       'application/json',
     ],
     [
+      'lines where anything is answered',
+      'POST',
+      '/runtimes/validate',
+      '{}',
+      { 'content-type': 'text/plain' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+      'application/json',
+    ],
+    [
       'a huge body',
       'POST',
       '/datasets',
