@@ -4,6 +4,8 @@ import { PlatformError } from '../../contracts/errors.js';
 import { nearest } from '../../contracts/nearest.js';
 import type { SpecFolder, VersionRecord } from '../../contracts/registration.js';
 import { meantBy } from '../../policy/versions.js';
+import { noteAudit } from '../../store/audit-draft.js';
+import { contentHash } from '../../store/content-hash.js';
 import { type Changed, type ListedVersion, RegistryStore } from '../../store/registry.store.js';
 import { type KnownVersion, parseRef } from '../../store/spec-ref.js';
 import type { Principal } from './caller.js';
@@ -75,6 +77,7 @@ export class RegistryService {
   ): Promise<Listed> {
     const changed = await change;
     if (!changed) throw await this.notOwn(folder, workspace, id, version);
+    noteAudit({ after: contentHash(changed.version.record) });
     if (changed.limits) this.workflows.signalLimits([changed.limits]);
     return toItem(changed.version);
   }

@@ -159,6 +159,15 @@ describe('what has no versions is told by hashes of what it may', () => {
     expect(gone).toMatchObject({ status: 204, before: again.after, after: null });
   });
 
+  test('what is said of a version', async () => {
+    const path = '/harnesses/echo/versions/1.0.0';
+    const { row: one } = await rowOf('PUT', `${path}/tags`, { tags: ['one'] });
+    const { row: two } = await rowOf('PUT', `${path}/tags`, { tags: ['two'] });
+    const { row: again } = await rowOf('PUT', `${path}/tags`, { tags: ['one'] });
+    expect(one).toMatchObject({ action: 'harnesses.setTags', object: 'echo@1.0.0', status: 200, after: hash });
+    expect([two.after === one.after, again.after]).toEqual([false, one.after]);
+  });
+
   test('a probe, of exactly that spec', async () => {
     const spec = { kind: 'local', id: 'probed', version: '1' };
     const { row: first } = await rowOf('POST', '/runtimes/probe', spec);
