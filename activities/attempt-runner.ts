@@ -24,7 +24,7 @@ import { keptBytes, LogKeeper } from './log-keeper.js';
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'use'>;
   jobs: Pick<JobLoader, 'load'>;
-  secrets: Pick<JobSecrets, 'of' | 'knownOf'>;
+  secrets: Pick<JobSecrets, 'of' | 'maskSince'>;
   settings: JobSettings;
   attempts: Pick<AttemptStore, 'open' | 'isLive' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
   logs: Pick<LogStore, 'append' | 'kept'>;
@@ -103,8 +103,9 @@ export class AttemptRunner {
     if (!given) return this.resume(input, signal, progress);
     const job = buildJob(run, input, this.deps.settings, given);
     let isFirst = opened.kind === 'opened';
+    const mask = isFirst ? maskOf(given) : await secrets.maskSince(run, attempt.openedAt);
     return backends.use(targetOf(run), ({ backend }) => {
-      const placing = { run, job, mask: maskOf(given), isFirst, begun, signal };
+      const placing = { run, job, mask, isFirst, begun, signal };
       isFirst = false;
       return this.place(attempt, backend, placing, progress);
     });
@@ -153,7 +154,7 @@ export class AttemptRunner {
     if (attempt.end) return attempt.end;
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
-    const mask = maskOf(await this.deps.secrets.knownOf(run));
+    const mask = await this.deps.secrets.maskSince(run, attempt.openedAt);
     return this.deps.backends.use(targetOf(run), async ({ backend }) => {
       const from = await this.deps.logs.kept(runId, number);
       return this.follow(attempt, run, { from, signal, mask, backend }, progress);

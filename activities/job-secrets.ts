@@ -17,7 +17,7 @@ interface Readings {
 
 /** Reads the secrets of a job, each time anew: what is set now reaches the attempts that begin now. */
 export class JobSecrets {
-  constructor(private readonly secrets: Pick<SecretStore, 'open' | 'forHost'>) {}
+  constructor(private readonly secrets: Pick<SecretStore, 'open' | 'forHost' | 'replacedSince'>) {}
 
   /** Refuses, by its name, what cannot be read or is for something else. */
   async of(needs: Needs): Promise<GivenSecrets> {
@@ -30,12 +30,19 @@ export class JobSecrets {
     );
   }
 
-  /** As far as they can be read: for a job that was given them before. */
-  async knownOf(needs: Needs): Promise<GivenSecrets> {
-    const { env, git } = await this.read(needs);
-    return given(
-      env.flatMap((each): [string, string][] => (each.kind === 'open' ? [[each.name, each.value]] : [])),
-      git?.kind === 'open' ? git.value : undefined,
+  /** Hides what a job of an attempt may have been given, also where that is another value by now, or gone. */
+  async maskSince(needs: Needs, openedAt: number): Promise<SecretMask> {
+    const {
+      workspaceId,
+      harness,
+      case: { env },
+    } = needs;
+    const wanted = { names: secretNames(harness), host: gitHostOf(env) };
+    const now = await this.read(needs);
+    const earlier = await this.secrets.replacedSince(workspaceId, wanted, openedAt);
+    const open = [...now.env, ...(now.git ? [now.git] : []), ...earlier].filter((each) => each.kind === 'open');
+    return new SecretMask(
+      open.flatMap(({ use, value }) => (use === 'git' ? [gitCredentialOf(value).password] : [value])),
     );
   }
 

@@ -80,9 +80,10 @@ export function createSweepActivities({ sweep, holders, pools, sender, scorecard
       return { count, next: nextAfter(placeless) };
     },
 
-    /** Deletes idempotency keys that have expired, and rows of the audit trail that are old. */
+    /** Deletes idempotency keys that have expired, rows of the audit trail that are old, and secrets nobody can print. */
     async purgeKeys(): Promise<number> {
       await audit.purge(auditDays);
+      await sweep.purgeReplacedSecrets();
       return sweep.purgeKeys();
     },
   };

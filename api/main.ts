@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { BackendResolver } from '../backends/resolver.js';
 import { readEnv } from '../config/env.js';
 import { JsonLog } from '../config/log.js';
 import { patiently } from '../config/patiently.js';
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
     log.info('api stopping', { signal });
     setTimeout(() => fail(new Error(`requests were not answered within ${STOP_WITHIN_MS} ms`)), STOP_WITHIN_MS).unref();
     await app.close();
+    app.get(BackendResolver).close();
     await workflows.close();
     await dataSource.destroy();
     log.info('api stopped');

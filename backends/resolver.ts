@@ -97,14 +97,16 @@ export class BackendResolver {
     const { credentials } = clusters;
     const version = isConfirmed ? await credentials.versionOf(owner, spec) : undefined;
     const known = this.connections.get(key);
-    if (known && known.version === version) {
+    // What nobody confirmed may be replaced under its version.
+    const content = JSON.stringify([isConfirmed, spec]);
+    if (known?.content === content && known.version === version) {
       this.connections.delete(key);
       this.connections.set(key, known);
       return known;
     }
     this.drop(key);
     const credential = isConfirmed ? await credentials.required(owner, spec) : undefined;
-    const made = new Connection(spec, owner, credential, clusters, () => this.forRuntime(spec));
+    const made = new Connection({ spec, zone: owner, credential, content }, clusters, () => this.forRuntime(spec));
     // Another call may have made one meanwhile.
     this.drop(key);
     this.connections.set(key, made);
@@ -127,13 +129,22 @@ class Connection implements ResolvedRuntime {
   private users = 0;
   private isDropped = false;
 
+  readonly spec: RuntimeSpec;
+  readonly zone: string;
+  readonly credential: BoundCredential | undefined;
+  /** What it was made of. */
+  readonly content: string;
+
   constructor(
-    readonly spec: RuntimeSpec,
-    readonly zone: string,
-    readonly credential: BoundCredential | undefined,
+    { spec, zone, credential, content }: Pick<Connection, 'spec' | 'zone' | 'credential' | 'content'>,
     private readonly clusters: ClusterOptions,
     private readonly backendOf: () => Backend,
-  ) {}
+  ) {
+    this.spec = spec;
+    this.zone = zone;
+    this.credential = credential;
+    this.content = content;
+  }
 
   /** Of the credential; absent where there is none. */
   get version(): number | undefined {

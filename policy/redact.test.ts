@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formsOf, HiddenValues, MaskedStream, SecretMask } from './redact.js';
+import { HiddenValues, isMasked, MaskedStream, SecretMask } from './redact.js';
 
 const VALUE = 'S3cr3t-BBBB/+"$\nü?>ÿ~~';
 const encoder = new TextEncoder();
@@ -46,7 +46,7 @@ test.each(['u:', 'us:', 'use:'])('the value after %s is masked in the base64 of 
 });
 
 test('values of fewer than four bytes are not looked for', () => {
-  expect(formsOf('abc')).toEqual([]);
+  expect([isMasked('abc'), isMasked('äö')]).toEqual([false, true]);
   expect(new SecretMask(['abc', '']).isEmpty).toBe(true);
 });
 
@@ -91,8 +91,45 @@ test('texts within JSON are masked', () => {
   expect(masked).toEqual({ a: ['x ***********', 3] });
 });
 
-test('a log forgets the oldest of very many values only', () => {
+test('a value of several lines is masked line by line, and without the white space around it', () => {
+  const mask = new SecretMask(['\n-----BEGIN KEY-----\nMIIEvQIBADAN\nshort\n', ' token-1 \n']);
+  expect(mask.text('  MIIEvQIBADAN short <token-1>')).toBe(`  ${'*'.repeat(12)} short <${'*'.repeat(7)}>`);
+});
+
+test('a log shows none of many values, and is quick about it', () => {
   const hidden = new HiddenValues();
-  for (let n = 0; n < 600; n++) hidden.add(`value-${n}-`);
-  expect(hidden.without('value-599- value-0-')).toBe('*** value-0-');
+  for (let n = 0; n < 2_000; n++) hidden.add(`value-${n}-${'x'.repeat(20)}`);
+  const line = `${'ordinary text '.repeat(50)} value-0-${'x'.repeat(20)} value-1999-${'x'.repeat(20)} "é"`;
+  const begun = performance.now();
+  for (let turn = 0; turn < 100; turn++) hidden.without(line);
+  expect((performance.now() - begun) / 100).toBeLessThan(5);
+  expect(hidden.without(line)).toBe(`${'ordinary text '.repeat(50)} *** *** "é"`);
+  expect(hidden.without('value-0-xx')).toBe('value-0-xx');
+});
+
+test('a log hides what stands within, and what overlaps', () => {
+  const hidden = new HiddenValues();
+  for (const value of ['abcdef', 'cdefgh', 'bcde']) hidden.add(value);
+  expect(hidden.without('<abcdefgh> <bcde>')).toBe('<***> <***>');
+});
+
+test.each([
+  ['of one letter', 'x'.repeat(65_536)],
+  ['of few letters', 'ab'.repeat(32_768)],
+])('a value %s costs no more than any other', (_title, value) => {
+  const begun = performance.now();
+  const shown = streamed([value], encoder.encode(`${value.slice(1)}\n${value}\n`), [50_000, 10, 30_000, 50_000]);
+  expect(text(shown)).toBe(`${value.slice(1)}\n${'*'.repeat(65_536)}\n`);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+});
+
+test('the largest value is masked within moments', () => {
+  const value = Array.from({ length: 1_000 }, (_, at) => `${at}:${'0123456789abcdef'.repeat(4)}`)
+    .join('\n')
+    .slice(0, 65_536);
+  const begun = performance.now();
+  const mask = new SecretMask([value]);
+  const shown = text(mask.bytes(encoder.encode(`${'plain '.repeat(50_000)}${value}`)));
+  expect(shown.slice(300_000)).toBe('*'.repeat(65_536));
+  expect(performance.now() - begun).toBeLessThan(2_000);
 });

@@ -1,105 +1,133 @@
+import { Matcher, SHORTEST_MATCHED } from './matcher.js';
+
 /** Shorter values stand in ordinary text by chance, so they are not looked for. */
-export const SHORTEST_MASKED = 4;
+export const SHORTEST_MASKED = SHORTEST_MATCHED;
+/** Lines of a value that are looked for on their own. */
+const SHORTEST_LINE = 8;
 
 const STAR = 0x2a;
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const digitsOf = (text: string): Uint8Array => encoder.encode(text);
+const BASE64 = digitsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const BASE64_URL = digitsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+const HEX = digitsOf('0123456789abcdef');
+const HEX_UPPER = digitsOf('0123456789ABCDEF');
 
 /** The digits of base64 that say nothing but these bytes, where `before` bytes stand in front of them, or with none after. */
-function base64Of(bytes: Uint8Array, before: number, isEnd = false): string {
-  const padded = new Uint8Array(before + bytes.length);
-  padded.set(bytes, before);
+function base64Of(bytes: Uint8Array, before: number, alphabet: Uint8Array, isEnd: boolean): Uint8Array {
   const first = Math.ceil((before * 8) / 6);
-  const digits = (isEnd ? Math.ceil : Math.floor)((padded.length * 8) / 6);
-  let core = '';
-  for (let at = first; at < digits; at++) {
-    const bit = at * 6;
-    const pair = ((padded[bit >> 3] ?? 0) << 8) | (padded[(bit >> 3) + 1] ?? 0);
-    core += BASE64[(pair >> (10 - (bit & 7))) & 63];
+  const end = (isEnd ? Math.ceil : Math.floor)(((before + bytes.length) * 8) / 6);
+  const digits = new Uint8Array(end - first);
+  for (let at = first; at < end; at++) {
+    const bit = at * 6 - before * 8;
+    const pair = ((bytes[bit >> 3] ?? 0) << 8) | (bytes[(bit >> 3) + 1] ?? 0);
+    digits[at - first] = alphabet[(pair >> (10 - (bit & 7))) & 63] ?? 0;
   }
-  return core;
+  return digits;
 }
 
-const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/**
- * How a value may stand in text, longest first: as it is, as JSON and URLs escape it, in hex, and in base64 wherever it
- * begins there. None for a value that is too short.
- */
-export function formsOf(value: string): string[] {
-  const bytes = encoder.encode(value);
-  if (bytes.length < SHORTEST_MASKED) return [];
-  const base64 = [0, 1, 2].flatMap((before) => [base64Of(bytes, before), base64Of(bytes, before, true)]);
-  const hex = hexOf(bytes);
-  const forms = new Set([
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value),
-    hex,
-    hex.toUpperCase(),
-    ...base64,
-    ...base64.map((digits) => digits.replaceAll('+', '-').replaceAll('/', '_')),
-  ]);
-  return [...forms].filter((form) => form.length >= SHORTEST_MASKED).toSorted((a, b) => b.length - a.length);
+function hexOf(bytes: Uint8Array, alphabet: Uint8Array): Uint8Array {
+  const digits = new Uint8Array(bytes.length * 2);
+  for (const [at, byte] of bytes.entries()) {
+    digits[at * 2] = alphabet[byte >> 4] ?? 0;
+    digits[at * 2 + 1] = alphabet[byte & 15] ?? 0;
+  }
+  return digits;
 }
 
-const MOST_HIDDEN = 500;
+/** What a value is looked for as: whole, without white space around it, and each line of it that is long enough. */
+function partsOf(value: string): Set<string> {
+  const lines = /[\r\n]/.test(value) ? value.split(/[\r\n]+/).map((line) => line.trim()) : [];
+  return new Set([value, value.trim(), ...lines.filter((line) => line.length >= SHORTEST_LINE)]);
+}
 
-/** Values that no log shows. Of very many, the latest. */
+/** How a text may stand in others: as it is, as JSON and URLs escape it, in hex, and in base64 wherever it begins there. */
+function spellingsOf(text: string): Uint8Array[] {
+  const bytes = encoder.encode(text);
+  const hex = [HEX, HEX_UPPER].map((alphabet) => hexOf(bytes, alphabet));
+  const base64 = [BASE64, BASE64_URL].flatMap((alphabet) =>
+    [0, 1, 2].flatMap((before) => [false, true].map((isEnd) => base64Of(bytes, before, alphabet, isEnd))),
+  );
+  const escaped = [JSON.stringify(text).slice(1, -1), encodeURIComponent(text)].map((each) => encoder.encode(each));
+  const all = [bytes, ...escaped, ...hex, ...base64];
+  return all.filter((each, at) => !all.slice(0, at).some((other) => isSame(each, other)));
+}
+
+const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, at) => byte === other[at]);
+
+/** Whether a value is one that is looked for. */
+export const isMasked = (value: string): boolean => encoder.encode(value).length >= SHORTEST_MASKED;
+
+/** Every form of a value; none for one that is too short. */
+function* formsOf(value: string): Generator<Uint8Array> {
+  if (!isMasked(value)) return;
+  for (const part of partsOf(value)) if (isMasked(part)) yield* spellingsOf(part);
+}
+
+/** Of values that no log shows, so many bytes in all their forms; of more, the latest. */
+const MOST_HIDDEN_BYTES = 64 * 1_024 * 1_024;
+
+/** Values that no log shows. */
 export class HiddenValues {
-  private readonly forms = new Map<string, string[]>();
+  private matcher = new Matcher();
+  /** Bytes of the forms of each, oldest first. */
+  private readonly known = new Map<string, number>();
+  private bytes = 0;
 
   add(value: string): void {
-    const forms = this.forms.get(value) ?? formsOf(value);
-    this.forms.delete(value);
-    if (forms.length > 0) this.forms.set(value, forms);
-    for (const oldest of this.forms.keys()) {
-      if (this.forms.size <= MOST_HIDDEN) break;
-      this.forms.delete(oldest);
-    }
+    if (this.known.has(value)) return;
+    this.take(value);
+    if (this.bytes <= MOST_HIDDEN_BYTES) return;
+    const latest = [...this.known.keys()].slice(Math.floor(this.known.size / 2));
+    this.known.clear();
+    this.matcher = new Matcher();
+    this.bytes = 0;
+    for (const each of latest) this.take(each);
   }
 
   without(text: string): string {
-    let shown = text;
-    for (const forms of this.forms.values()) for (const form of forms) shown = shown.replaceAll(form, '***');
-    return shown;
+    if (this.matcher.isEmpty) return text;
+    const bytes = encoder.encode(text);
+    const places: [start: number, end: number][] = [];
+    this.matcher.scan(bytes, (start, end) => places.push([start, end]));
+    let shown = '';
+    let after = 0;
+    for (const [start, end] of places.sort(([a], [b]) => a - b)) {
+      // One that begins within another shows no more of it.
+      if (start >= after) shown += `${decoder.decode(bytes.subarray(after, start))}***`;
+      after = Math.max(after, end);
+    }
+    return after === 0 ? text : shown + decoder.decode(bytes.subarray(after));
   }
-}
 
-/** One form of a value, and for each of its prefixes the longest proper prefix of it that is also its end. */
-interface Pattern {
-  bytes: Uint8Array;
-  fallback: Uint32Array;
-}
-
-function patternOf(form: string): Pattern {
-  const bytes = encoder.encode(form);
-  const fallback = new Uint32Array(bytes.length);
-  for (let at = 1, length = 0; at < bytes.length; at++) {
-    while (length > 0 && bytes[at] !== bytes[length]) length = fallback[length - 1] ?? 0;
-    if (bytes[at] === bytes[length]) length += 1;
-    fallback[at] = length;
+  private take(value: string): void {
+    let size = 0;
+    for (const form of formsOf(value)) {
+      this.matcher.add(form);
+      size += form.length;
+    }
+    this.known.set(value, size);
+    this.bytes += size;
   }
-  return { bytes, fallback };
 }
 
 /** Masks the values of secrets in what a job says. Every byte of one becomes a star, so that offsets stay as they were. */
 export class SecretMask {
-  private readonly forms: readonly string[];
-  private readonly patterns: readonly Pattern[];
+  private readonly matcher = new Matcher();
 
   constructor(values: Iterable<string>) {
-    this.forms = [...new Set([...values].flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
-    this.patterns = this.forms.map(patternOf);
+    for (const value of values) for (const form of formsOf(value)) this.matcher.add(form);
   }
 
   get isEmpty(): boolean {
-    return this.patterns.length === 0;
+    return this.matcher.isEmpty;
   }
 
   text(text: string): string {
-    return this.forms.reduce((shown, form) => shown.replaceAll(form, '*'.repeat(encoder.encode(form).length)), text);
+    return this.isEmpty ? text : decoder.decode(this.bytes(encoder.encode(text)));
   }
 
   /** The same JSON with every text in it masked. */
@@ -119,24 +147,8 @@ export class SecretMask {
    */
   maskedIn(bytes: Uint8Array, isCut: boolean): { shown: Uint8Array; open: number } {
     const shown = Uint8Array.from(bytes);
-    let open = bytes.length;
-    for (const { bytes: pattern, fallback } of this.patterns) {
-      let matched = 0;
-      for (let at = 0; at < bytes.length; at++) {
-        if (matched === 0) {
-          at = bytes.indexOf(pattern[0] ?? 0, at);
-          if (at < 0) break;
-        }
-        while (matched > 0 && bytes[at] !== pattern[matched]) matched = fallback[matched - 1] ?? 0;
-        if (bytes[at] === pattern[matched]) matched += 1;
-        if (matched === pattern.length) {
-          shown.fill(STAR, at + 1 - matched, at + 1);
-          matched = fallback[matched - 1] ?? 0;
-        }
-      }
-      open = Math.min(open, bytes.length - matched);
-      if (isCut && matched >= SHORTEST_MASKED) shown.fill(STAR, bytes.length - matched);
-    }
+    const open = this.matcher.scan(bytes, (start, end) => shown.fill(STAR, start, end));
+    if (isCut && bytes.length - open >= SHORTEST_MASKED) shown.fill(STAR, open);
     return { shown, open };
   }
 }
@@ -145,7 +157,6 @@ interface Piece {
   at: number;
   bytes: Uint8Array;
 }
-
 /** One stream of a job, in order: what may be the beginning of a value waits for what follows. */
 export class MaskedStream {
   /** As it came, and as far as it is masked already: the end of one value may be the beginning of the next. */

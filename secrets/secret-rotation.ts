@@ -4,6 +4,7 @@ import { type Queryable, rows, transaction } from '../store/sql.js';
 import type { Sealer } from './sealer.js';
 
 interface SealedRow {
+  version: number;
   workspace_id: string;
   name: string;
   use: string;
@@ -12,7 +13,12 @@ interface SealedRow {
   key_id: string;
 }
 
+type Unreadable = Rotation['unreadable'];
+
 const BATCH = 100;
+/** Values in force, and those that jobs may still print. */
+const TABLES = ['secrets', 'replaced_secrets'] as const;
+type Table = (typeof TABLES)[number];
 
 /** Seals every secret with the first key. */
 export class SecretRotation {
@@ -27,28 +33,34 @@ export class SecretRotation {
    */
   async rotate(): Promise<Rotation> {
     const { id: key } = this.sealer.current;
-    const unreadable: Rotation['unreadable'] = [];
-    let resealed = 0;
-    for (let after: SealedRow | undefined; ; ) {
-      const batch = await transaction(this.dataSource, (db) => this.resealAfter(db, key, after));
-      resealed += batch.rows.length - batch.closed.length;
-      unreadable.push(...batch.closed);
-      after = batch.rows.at(-1);
-      if (!after) break;
-    }
-    return { key, resealed, unreadable, unneeded: await this.unneeded(key) };
+    const inForce = await this.resealAll('secrets', key);
+    await this.resealAll('replaced_secrets', key);
+    return { key, ...inForce, unneeded: await this.unneeded(key) };
   }
 
-  private async resealAfter(db: Queryable, key: string, after: SealedRow | undefined) {
+  private async resealAll(table: Table, key: string): Promise<{ resealed: number; unreadable: Unreadable }> {
+    const unreadable: Unreadable = [];
+    let resealed = 0;
+    for (let after = 0; ; ) {
+      const batch = await transaction(this.dataSource, (db) => this.resealAfter(db, table, key, after));
+      resealed += batch.rows.length - batch.closed.length;
+      unreadable.push(...batch.closed);
+      const last = batch.rows.at(-1);
+      if (!last) return { resealed, unreadable };
+      after = last.version;
+    }
+  }
+
+  /** In the order of versions: a value that is set meanwhile has a higher one. */
+  private async resealAfter(db: Queryable, table: Table, key: string, after: number) {
     const batch = await rows<SealedRow>(
       db,
-      `SELECT workspace_id, name, use, bindings, sealed, key_id FROM secrets
-       WHERE key_id <> $1 AND ($2::text IS NULL OR (workspace_id, name) > ($2, $3))
-       ORDER BY workspace_id, name LIMIT ${BATCH} FOR NO KEY UPDATE`,
-      [key, after?.workspace_id ?? null, after?.name ?? null],
+      `SELECT version, workspace_id, name, use, bindings, sealed, key_id FROM ${table}
+       WHERE key_id <> $1 AND version > $2 ORDER BY version LIMIT ${BATCH} FOR NO KEY UPDATE`,
+      [key, after],
     );
-    const closed: Rotation['unreadable'] = [];
-    for (const { workspace_id: workspaceId, name, use, bindings, sealed, key_id: keyId } of batch) {
+    const closed: Unreadable = [];
+    for (const { version, workspace_id: workspaceId, name, use, bindings, sealed, key_id: keyId } of batch) {
       const place = { workspaceId, name, use, bindings };
       const opened = this.sealer.open(place, { keyId, bytes: sealed });
       if (opened.kind === 'closed') {
@@ -56,14 +68,14 @@ export class SecretRotation {
         continue;
       }
       const { bytes } = this.sealer.seal(place, opened.value);
-      const sql = 'UPDATE secrets SET sealed = $3, key_id = $4 WHERE workspace_id = $1 AND name = $2';
-      await rows(db, sql, [workspaceId, name, bytes, key]);
+      await rows(db, `UPDATE ${table} SET sealed = $2, key_id = $3 WHERE version = $1`, [version, bytes, key]);
     }
     return { rows: batch, closed };
   }
 
   private async unneeded(key: string): Promise<string[]> {
-    const used = await rows<{ key_id: string }>(this.dataSource, 'SELECT DISTINCT key_id FROM secrets');
+    const every = TABLES.map((table) => `SELECT key_id FROM ${table}`).join(' UNION ');
+    const used = await rows<{ key_id: string }>(this.dataSource, every);
     const needed = new Set([key, ...used.map(({ key_id }) => key_id)]);
     return this.sealer.keyIds.filter((id) => !needed.has(id));
   }

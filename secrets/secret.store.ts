@@ -124,6 +124,26 @@ export class SecretStore {
     return found && this.reading(workspaceId, found);
   }
 
+  /**
+   * Values that were given to jobs and are others by now, of `env` secrets of these names and of `git` secrets for the
+   * host: those that were in force at `since`, epoch ms, or later. What does not open is left out.
+   */
+  async replacedSince(
+    workspaceId: string,
+    { names, host }: { names: readonly string[]; host?: string },
+    since: number,
+  ): Promise<OpenSecret[]> {
+    if (names.length === 0 && host === undefined) return [];
+    const found = await rows<SealedRow>(
+      this.parts.dataSource,
+      `SELECT ${SEALED} FROM replaced_secrets WHERE workspace_id = $1 AND replaced_at >= to_timestamp($4)
+         AND ((use = 'env' AND name = ANY ($2)) OR (use = 'git' AND $3 = ANY (bindings)))`,
+      [workspaceId, names, host ?? null, since / 1_000],
+    );
+    const readings = found.map((each) => this.reading(workspaceId, each));
+    return readings.filter((each) => each.kind === 'open');
+  }
+
   /** Versions of those of these names that are there. */
   async versions(workspaceId: string, names: readonly string[]): Promise<Map<string, number>> {
     if (names.length === 0) return new Map();

@@ -17,6 +17,7 @@ import { RegisterByOwner0000000000015 } from '../migrations/0015_register_by_own
 import { VersionSecrets0000000000016 } from '../migrations/0016_version_secrets.js';
 import { CreateAuditEvents0000000000017 } from '../migrations/0017_create_audit_events.js';
 import { NoteAcceptance0000000000018 } from '../migrations/0018_note_acceptance.js';
+import { KeepReplacedSecrets0000000000019 } from '../migrations/0019_keep_replaced_secrets.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   VersionSecrets0000000000016,
   CreateAuditEvents0000000000017,
   NoteAcceptance0000000000018,
+  KeepReplacedSecrets0000000000019,
 ];
 
 /** Oldest major version of the server that this was tried with. */

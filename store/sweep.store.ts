@@ -104,4 +104,13 @@ export class SweepStore {
       [BATCH],
     );
   }
+
+  /** Forgets replaced values of secrets that no live attempt can have been given. */
+  async purgeReplacedSecrets(): Promise<number> {
+    return affected(
+      this.dataSource,
+      `DELETE FROM replaced_secrets WHERE replaced_at <
+         coalesce((SELECT min(opened_at) FROM attempts WHERE closed_at IS NULL), now()) - interval '10 minutes'`,
+    );
+  }
 }

@@ -22,6 +22,8 @@ import { createWorkers } from './workers.js';
 
 const log = new WorkerLog();
 const POOL_SIZE = 20;
+const LOCAL_JOBS_READ =
+  'local jobs run as the user of this worker: who may run them can read EVERDICT_SECRETS_KEY, and with it every secret';
 
 /** Serves every task queue until SIGTERM; then lets short work end and hands long work over. */
 async function main(): Promise<void> {
@@ -35,6 +37,7 @@ async function main(): Promise<void> {
   log.maskWith((text) => hidden.without(text));
   const hide = (value: string): void => hidden.add(value);
   const localHost = env.EVERDICT_ALLOW_LOCAL_RUNTIMES ? await claimHost(env, dataSource) : undefined;
+  if (localHost && env.EVERDICT_SECRETS_KEY.length > 0) log.warn(LOCAL_JOBS_READ);
   const native = await NativeConnection.connect(temporal);
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
   const { activities, metrics, outbox, close } = compose({ env, dataSource, client, log, hide, localHost });

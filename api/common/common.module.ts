@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Egress } from '../../backends/egress/guard.js';
+import { BackendResolver } from '../../backends/resolver.js';
 import type { Env } from '../../config/env.js';
 import { JsonLog } from '../../config/log.js';
 import { HiddenValues } from '../../policy/redact.js';
@@ -85,20 +86,26 @@ export function commonModule({ env, dataSource, workflows, log, registry, mode }
   const hidden = new HiddenValues();
   log.maskWith((text) => hidden.without(text));
   const secrets = new SecretStore({ dataSource, sealer, hide: (value) => hidden.add(value) });
+  const credentials = new ClusterCredentials(secrets);
+  const egress = new Egress(env.EVERDICT_EGRESS_ALLOW);
+  const operator = new Operator(env);
   const providers = [
     { provide: DataSource, useValue: dataSource },
     { provide: WorkflowClient, useValue: workflows },
     { provide: JsonLog, useValue: log },
     { provide: Registry, useValue: registry },
     { provide: AccessMode, useValue: mode },
-    { provide: Egress, useValue: new Egress(env.EVERDICT_EGRESS_ALLOW) },
+    { provide: Egress, useValue: egress },
     { provide: CheckTokens, useValue: new CheckTokens(sealer.derive(CHECK_LABEL)) },
-    { provide: Operator, useValue: new Operator(env) },
-    { provide: Sealer, useValue: sealer },
+    { provide: Operator, useValue: operator },
     { provide: SecretStore, useValue: secrets },
     { provide: SecretNamings, useValue: new SecretNamings(dataSource) },
     { provide: SecretRotation, useValue: new SecretRotation(dataSource, sealer) },
-    { provide: ClusterCredentials, useValue: new ClusterCredentials(secrets) },
+    { provide: ClusterCredentials, useValue: credentials },
+    {
+      provide: BackendResolver,
+      useValue: new BackendResolver({ clusters: { ...operator.clusters, egress, credentials } }),
+    },
     ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(dataSource) })),
     { provide: EventStreams, useFactory: () => new EventStreams(log) },
     { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },

@@ -1,3 +1,4 @@
+import type { ClusterOptions } from '../../backends/cluster.js';
 import type { Env } from '../../config/env.js';
 import { jobSettings } from '../../config/job-settings.js';
 import type { OperatorFlags } from '../../policy/capabilities.js';
@@ -16,6 +17,12 @@ export class Operator implements OperatorFlags {
   readonly jobs: JobSettings;
   /** Largest dataset upload, bytes. */
   readonly uploadLimit: number;
+
+  /** How clusters are spoken to. */
+  get clusters(): Omit<ClusterOptions, 'egress'> {
+    const { nomadConnections, allowAmbientKubeconfig: allowAmbient, allowKubeconfigExec: allowHost } = this;
+    return { nomadConnections, kubeconfigs: { allowAmbient, allowHost } };
+  }
 
   constructor(env: Env) {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;

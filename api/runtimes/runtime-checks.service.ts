@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createCluster } from '../../backends/cluster.js';
 import { type ClusterClient, ClusterFailure } from '../../backends/cluster-client.js';
 import { Egress, REFUSED_TEXT } from '../../backends/egress/guard.js';
+import { BackendResolver } from '../../backends/resolver.js';
 import { jsonFaults } from '../../contracts/clean-json.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { InspectionReport, ProbeAnswer, ProbeReport } from '../../contracts/inspection.js';
@@ -53,6 +54,7 @@ export class RuntimeChecksService {
     private readonly secrets: SecretStore,
     private readonly operator: Operator,
     private readonly egress: Egress,
+    private readonly resolver: BackendResolver,
     private readonly workflows: WorkflowClient,
     private readonly localHost: LocalHostStore,
   ) {}
@@ -105,11 +107,11 @@ export class RuntimeChecksService {
     const { spec, owner, isConfirmed } = found;
     return this.places.hold(workspace, async () => {
       const startedAt = performance.now();
-      const credential = isConfirmed ? await this.credentials.required(owner, spec) : undefined;
+      const look = (cluster: ClusterClient) => inTime(INSPECT_MS, (signal) => cluster.inspect(signal));
       try {
-        const inspection = await this.looking(spec, credential, INSPECT_MS, (cluster, signal) =>
-          cluster.inspect(signal),
-        );
+        const inspection = await (spec.kind === 'local'
+          ? look(this.localCluster())
+          : this.resolver.use({ owner, spec, isConfirmed }, ({ cluster }) => look(cluster)));
         const latencyMs = Math.round(performance.now() - startedAt);
         const warnings = [...(isConfirmed ? [] : [UNCONFIRMED]), ...inspection.warnings];
         return { id: spec.id, version: spec.version, ...inspection, warnings, latencyMs };
@@ -134,7 +136,7 @@ export class RuntimeChecksService {
     const credential = reply.kind === 'given' ? reply.credential : undefined;
     if (credential && !(await this.mayChooseAuthority(principal, spec, credential))) return refuse(FOREIGN_AUTHORITY);
     try {
-      return await this.looking(spec, credential, PROBE_MS, (cluster, signal) => cluster.probe(signal));
+      return await this.probeWith(spec, credential);
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;
       return { reachable: false, detail: error.message, reason: error.reason };
@@ -151,33 +153,21 @@ export class RuntimeChecksService {
     return this.known.trusts(principal.workspace, name, spec.caCert);
   }
 
-  /** What `look` finds in time. Then the connections end, whatever is still under way. */
-  private async looking<Found>(
-    spec: RuntimeSpec,
-    credential: BoundCredential | undefined,
-    withinMs: number,
-    look: (cluster: ClusterClient, signal: AbortSignal) => Promise<Found>,
-  ): Promise<Found> {
+  private async probeWith(spec: RuntimeSpec, credential: BoundCredential | undefined): Promise<ProbeAnswer> {
     const cluster = this.clusterOf(spec, credential);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const failure = new ClusterFailure('unreachable', `it did not answer within ${withinMs / 1_000} s`);
-      timer = setTimeout(() => reject(failure), withinMs);
-    });
     try {
-      return await Promise.race([look(cluster, AbortSignal.timeout(withinMs - LAST_WORD_MS)), late]);
+      return await inTime(PROBE_MS, (signal) => cluster.probe(signal));
     } finally {
-      clearTimeout(timer);
       void cluster.close().catch(() => undefined);
     }
   }
 
   private clusterOf(spec: RuntimeSpec, credential: BoundCredential | undefined): ClusterClient {
-    const { egress } = this;
-    if (spec.kind !== 'local') {
-      const { nomadConnections, allowAmbientKubeconfig: allowAmbient, allowKubeconfigExec: allowHost } = this.operator;
-      return createCluster(spec, credential, { egress, nomadConnections, kubeconfigs: { allowAmbient, allowHost } });
-    }
+    if (spec.kind === 'local') return this.localCluster();
+    return createCluster(spec, credential, { egress: this.egress, ...this.operator.clusters });
+  }
+
+  private localCluster(): ClusterClient {
     return new LocalCluster({
       isServed: () => this.workflows.isServed(TASK_QUEUES.local, ASK_TEMPORAL_MS, 'activities'),
       hostId: () => this.localHost.current(),
@@ -196,6 +186,20 @@ export class RuntimeChecksService {
 /** The trail says what exactly was looked at. */
 const noteSpec = (spec: RuntimeSpec): void =>
   noteAudit({ object: `${spec.id}@${spec.version}`, after: contentHash(spec) });
+
+/** What `look` finds in time. Whatever is still under way then is not waited for. */
+async function inTime<Found>(withinMs: number, look: (signal: AbortSignal) => Promise<Found>): Promise<Found> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const failure = new ClusterFailure('unreachable', `it did not answer within ${withinMs / 1_000} s`);
+    timer = setTimeout(() => reject(failure), withinMs);
+  });
+  try {
+    return await Promise.race([look(AbortSignal.timeout(withinMs - LAST_WORD_MS)), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 function specIn(body: unknown): RuntimeSpec | { errors: Extract<Validation, { ok: false }>['errors'] } {
   if (body instanceof Malformed) return { errors: [...body.errors] };

@@ -9,7 +9,7 @@ import {
   type SecretView,
 } from '../../contracts/secret.js';
 import { hostOf, originAlone } from '../../policy/origins.js';
-import { formsOf, SHORTEST_MASKED } from '../../policy/redact.js';
+import { isMasked, SHORTEST_MASKED } from '../../policy/redact.js';
 import { type SecretRecord, SecretStore } from '../../secrets/secret.store.js';
 import { type Naming, SecretNamings } from '../../secrets/secret-namings.js';
 import { SecretRotation } from '../../secrets/secret-rotation.js';
@@ -125,8 +125,6 @@ function warningsOf({ use, value }: SecretInput, naming: readonly Naming[]): str
   const strangers = naming.filter((each) => each.use !== use);
   return [
     ...(strangers.length > 0 ? [`it is for ${use} now, and ${listed(strangers)} cannot use it`] : []),
-    ...(formsOf(value).length === 0
-      ? [`it is shorter than ${SHORTEST_MASKED} bytes, so it is not masked in what jobs print`]
-      : []),
+    ...(isMasked(value) ? [] : [`it is shorter than ${SHORTEST_MASKED} bytes, so it is not masked in what jobs print`]),
   ];
 }

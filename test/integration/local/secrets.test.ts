@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecretUse } from '../../../contracts/secret.js';
+import { rows } from '../../../store/sql.js';
+import { SweepStore } from '../../../store/sweep.store.js';
 import { type GitServer, makeRepository, startGitServer } from '../../git-server.js';
 import { wholeLog } from '../../whole-log.js';
 import { printing } from './programs.js';
@@ -111,7 +113,7 @@ describe('a secret that the harness names', () => {
     await expect(outcome(sketch)).rejects.toMatchObject({ message: expect.stringContaining('is for cluster') });
   });
 
-  test('stays masked by the worker that goes on with a job', async () => {
+  test('stays masked by the worker that goes on with a job, though it is another by then, or gone', async () => {
     await set('adopted', 'S3cr3t-DDDD');
     const gate = join(rig.site.stateDir, 'secret-gate');
     const input = await rig.run({
@@ -119,11 +121,19 @@ describe('a secret that the harness names', () => {
       harness: naming('adopted'),
     });
     await (await rig.worker()).leaveRunning(input);
+    await set('adopted', 'S3cr3t-EEEE');
+    await rig.secrets.remove('default', 'adopted');
     const dispatched = (await rig.worker()).dispatch(input);
     spawnSync('touch', [gate]);
     expect(await dispatched).toEqual({ kind: 'record' });
     await (await rig.worker()).finish(input, { kind: 'record' });
     expect(await logOf(input.runId)).toBe(`${'*'.repeat(11)}\n`);
+    const sweep = new SweepStore(rig.world.dataSource);
+    const kept = () => rows(rig.world.dataSource, 'SELECT 1 FROM replaced_secrets');
+    expect([await sweep.purgeReplacedSecrets(), (await kept()).length > 0]).toEqual([0, true]);
+    await rows(rig.world.dataSource, `UPDATE replaced_secrets SET replaced_at = now() - interval '1 hour'`);
+    await sweep.purgeReplacedSecrets();
+    expect(await kept()).toEqual([]);
   });
 });
 

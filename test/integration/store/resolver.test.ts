@@ -125,6 +125,19 @@ test('a version that nobody confirmed is spoken to without a secret', async () =
   expect(used()).toEqual([undefined]);
 });
 
+test('a version that was unconfirmed, and is replaced and confirmed, is spoken to at its new address and with its secret', async () => {
+  const process = resolver();
+  const elsewhere = await FakeNomad.start();
+  await process.use({ ...target({ addr: elsewhere.url }), isConfirmed: false }, look);
+  const asked = elsewhere.requests.length;
+  await process.use(target(), look);
+  expect([elsewhere.requests.length, used()]).toEqual([asked, [FIRST]]);
+  await secrets.remove('default', 'token');
+  await expect(process.use(target(), look)).rejects.toMatchObject({ code: 'SECRET_MISSING' });
+  process.close();
+  await elsewhere.stop();
+});
+
 test('a local runtime costs no query', async () => {
   const queries = countQueries(db.dataSource);
   const zone = await resolver().use({ ...target(), spec: aRuntime() }, async (runtime) => runtime.zone);
