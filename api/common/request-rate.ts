@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PlatformError } from '../../contracts/errors.js';
 import { Buckets } from './buckets.js';
 import { principalOf } from './caller.js';
@@ -7,7 +7,8 @@ const DEFAULT_PER_SEC = 100;
 
 /**
  * Holds the requests of a workspace to a rate, in this process, once it is known who asks and before a body is read.
- * `perSec`: what the operator set, 0 for none; unset, whoever needs no key is held to none.
+ * `perSec`: what the operator set, 0 for none; unset, whoever needs no key is held to none. What only admins may has a
+ * rate of its own, so that no key that floods the rest keeps them from revoking it.
  */
 export function limitRequests(server: FastifyInstance, perSec: number | undefined): void {
   if (perSec === 0) return;
@@ -16,7 +17,9 @@ export function limitRequests(server: FastifyInstance, perSec: number | undefine
   server.addHook('preParsing', async (request, reply) => {
     const caller = principalOf(request);
     if (!caller || request.is404 || (perSec === undefined && caller.subject === 'local')) return;
-    const { bucket, isTaken, waitMs } = buckets.take(caller.workspace);
+    const { bucket, isTaken, waitMs } = buckets.take(
+      isAdmins(request) ? `${caller.workspace} admins` : caller.workspace,
+    );
     reply.header('ratelimit-limit', pace.burst);
     reply.header('ratelimit-remaining', Math.floor(bucket.tokens));
     reply.header('ratelimit-reset', Math.ceil((pace.burst - bucket.tokens) / pace.perSec));
@@ -26,3 +29,5 @@ export function limitRequests(server: FastifyInstance, perSec: number | undefine
     throw new PlatformError('TOO_MANY_REQUESTS', message, { retryAfterSec });
   });
 }
+
+const isAdmins = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.access?.permission === 'administer';

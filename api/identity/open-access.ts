@@ -12,7 +12,7 @@ export async function openAccess({ env, dataSource, log }: CommonParts): Promise
   const keys = new KeyStore(dataSource);
   if (env.EVERDICT_BOOTSTRAP_KEY !== undefined) {
     const first = await keys.bootstrap(env.EVERDICT_BOOTSTRAP_KEY);
-    if (first) log.info('first admin key stored', { key: first.id });
+    if (first) log.info('first admin key stored', { keyId: first.id });
   }
   const members = new MemberStore(dataSource);
   const authenticator = new Authenticator(env, { keys, members, bindings: new CiBindingStore(dataSource) }, log);
