@@ -28,6 +28,12 @@ test('without a worker the API is ready, and says that what is submitted waits',
   });
 });
 
+test('why something is not as it should be is told to this machine only', async () => {
+  const { body } = await api.send('GET', '/readyz', undefined, { 'x-forwarded-for': '203.0.113.9' });
+  expect(body.checks).toContainEqual({ name: 'workers', status: 'failed' });
+  expect(JSON.stringify(body)).not.toContain('waits for one');
+});
+
 test('a worker is seen as soon as it asks for work', async () => {
   await platform.startWorker();
   await eventually('it is seen', async () => (await checks()).workers === 'ok');
