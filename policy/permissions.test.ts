@@ -1,5 +1,5 @@
 import { Permission, Role, Scope } from '../contracts/identity.js';
-import { isAllowed, type Rights } from './permissions.js';
+import { isAllowed, isWithin, type Rights } from './permissions.js';
 
 const permitted = (rights: Rights) => Permission.options.filter((permission) => isAllowed(rights, permission));
 
@@ -20,4 +20,14 @@ test('a scope takes away, and never adds', () => {
     expect(byScope[2]).toEqual(expect.arrayContaining(byScope[1] ?? []));
     expect(byScope[1]).not.toContain('administer');
   }
+});
+
+test.each<[string, Rights, Rights, boolean]>([
+  ['a lesser role', { role: 'member', scope: 'admin' }, { role: 'admin', scope: 'admin' }, true],
+  ['a lesser scope', { role: 'admin', scope: 'write' }, { role: 'admin', scope: 'admin' }, true],
+  ['a wider scope', { role: 'admin', scope: 'admin' }, { role: 'admin', scope: 'write' }, false],
+  ['a role beside it', { role: 'viewer', scope: 'write' }, { role: 'ci', scope: 'write' }, false],
+  ['any role, for the operator', { role: 'ci', scope: 'admin' }, { role: 'operator', scope: 'admin' }, true],
+])('%s is within or not', (_title, inner, outer, isInside) => {
+  expect(isWithin(inner, outer)).toBe(isInside);
 });

@@ -104,6 +104,8 @@ describe('a key', () => {
       (key: { role: string; revokedAt: unknown }) => key.role === 'admin' && !key.revokedAt,
     );
     expect(admins).toHaveLength(1);
+    // One who has never come is no admin yet.
+    await make('/members', { subject: 'nobody@example.com', role: 'admin' });
     const refused = await as(FIRST, 'DELETE', `/keys/${admins[0].id}`);
     expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('?force=true')]);
     expect((await as(FIRST, 'GET', '/whoami')).status).toBe(200);
