@@ -91,7 +91,7 @@ test('writes what refers to itself, and what is too deep', () => {
 test('takes time that is linear in the text', () => {
   const begun = performance.now();
   for (const part of ['x-', 'a.', 'a://', '&a=', 'basic ', 'cookie: ']) logged({ text: part.repeat(20_000) });
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - begun).toBeLessThan(3_000);
 });
 
 test('a line of a request has its id, also after what it waited for', async () => {
