@@ -30,12 +30,7 @@ test('the host of an address has its port', () => {
   expect(hostOfUrl('https://Git.Example/a/b.git')).toBe(hostOf('git.example'));
   expect(hostOfUrl('http://git.example/a')).not.toBe(hostOf('git.example'));
   expect(hostOfUrl('http://127.0.0.1:3000/a')).toBe(hostOf('127.0.0.1:3000'));
-  expect(['a/b', 'u@h', '', 'a b', 'h:99999'].map(hostOf)).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  const noHosts = ['a/b', 'u@h', '', 'a b', 'h:99999', '*', '*.example', 'a..b', '!'];
+  expect(noHosts.filter((host) => hostOf(host) !== undefined)).toEqual([]);
   expect(originOf('https://')).toBeUndefined();
 });

@@ -1,3 +1,5 @@
+/** A name or an address as `URL` writes it: no wildcard, which would look like a rule and match nothing. */
+const HOST = /^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])$/;
 const DEFAULT_PORT: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /**
@@ -10,7 +12,7 @@ export function originOf(address: string): string | undefined {
   const { protocol, username, password, hostname, port } = new URL(address);
   if (DEFAULT_PORT[protocol] === undefined || username !== '' || password !== '') return undefined;
   const host = hostname.replace(/\.$/, '');
-  return host === '' ? undefined : `${protocol}//${host}${port && `:${port}`}`;
+  return HOST.test(host) ? `${protocol}//${host}${port && `:${port}`}` : undefined;
 }
 
 /** The origin that is all a text says. */

@@ -5,6 +5,7 @@ import { Rotation, SecretInput, SecretName, SecretStored, SecretView } from '../
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { parseInput } from '../common/schema.pipe.js';
 import { SECRET } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { SecretsService } from './secrets.service.js';
@@ -12,6 +13,8 @@ import { SecretsService } from './secrets.service.js';
 const DeleteQuery = z.strictObject({
   force: z.enum(['true', 'false']).default('false').describe('Also while runtimes or harnesses name it'),
 });
+
+const WrittenName = z.strictObject({ name: SecretName });
 
 @Controller('secrets')
 export class SecretsController {
@@ -29,10 +32,12 @@ export class SecretsController {
   })
   async put(
     @Caller() principal: Principal,
-    @Param('name', { schema: SecretName }) name: string,
+    // What is written under a bad name is a bad request; what is looked for under one is not there.
+    @Param('name', { schema: z.string() }) written: string,
     @Body({ schema: SecretInput }) input: SecretInput,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SecretStored> {
+    const { name } = parseInput(WrittenName, { name: written }, 'the path');
     const { isNew, stored } = await this.secrets.put(principal, name, input);
     reply.status(isNew ? 201 : 200);
     return stored;

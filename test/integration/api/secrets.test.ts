@@ -90,7 +90,11 @@ describe('setting', () => {
   });
 
   test.each(['9token', 'a b', 'a'.repeat(129), '_x', 'ü'])('nothing can have the name %s', async (name) => {
-    expect((await api.send('PUT', `/secrets/${encodeURIComponent(name)}`, env)).status).toBe(404);
+    const { status, body } = await api.send('PUT', `/secrets/${encodeURIComponent(name)}`, env);
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ path: 'name', message: expect.stringContaining('begin with a letter') }],
+    ]);
   });
 
   test('a use that others count on is warned of, and so is a value that is too short to be masked', async () => {
