@@ -46,7 +46,7 @@ test('what a silent connection had locked is free again', async () => {
 test('a statement that takes too long is ended by the server, and its connection goes on', async () => {
   const whose = () => rows<{ pid: number }>(far, 'SELECT pg_backend_pid() AS pid');
   const before = await whose();
-  await expect(rows(far, 'SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });
+  await expect(rows(far, 'SELECT pg_sleep(10)')).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
   expect(await whose()).toEqual(before);
 });
 
