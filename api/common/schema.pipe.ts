@@ -1,8 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
-import { jsonFaults } from '../../contracts/clean-json.js';
 import { type ErrorCode, type FieldError, PlatformError } from '../../contracts/errors.js';
-import { fieldErrors } from '../../contracts/issues.js';
+import { readValue } from '../../contracts/read-value.js';
 
 /** Validates what a route takes against the schema of its `@Body`, `@Query` or `@Param`. */
 @Injectable()
@@ -23,11 +22,9 @@ export function parseInput<Schema extends z.ZodType>(
   what: string,
   code: ErrorCode = 'BAD_REQUEST',
 ): z.infer<Schema> {
-  const unclean = jsonFaults(value);
-  if (unclean.length > 0) throw invalid(what, unclean, code);
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw invalid(what, fieldErrors(parsed.error, value, schema), code);
-  return parsed.data;
+  const read = readValue(schema, value);
+  if ('faults' in read) throw invalid(what, read.faults, code);
+  return read.data;
 }
 
 const SHOWN = 3;

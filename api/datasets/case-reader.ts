@@ -1,9 +1,8 @@
 import { EvalCase } from '../../contracts/case.js';
-import { jsonFaults } from '../../contracts/clean-json.js';
 import { MOST_CASES } from '../../contracts/dataset.js';
 import { type FieldError, PlatformError } from '../../contracts/errors.js';
 import { quoted } from '../../contracts/field-path.js';
-import { fieldErrors } from '../../contracts/issues.js';
+import { readValue } from '../../contracts/read-value.js';
 import { caseFaults } from '../../policy/cases.js';
 import { jsonFault } from '../common/body-parsers.js';
 import { type Line, linesOf } from '../common/json-lines.js';
@@ -81,11 +80,10 @@ export class CaseReader {
       const message = `${named} is case number ${this.lines.length + 1}; the limit is ${MOST_CASES}`;
       throw invalid('the dataset', [...this.faults, { path: place(number), message }]);
     }
-    const unclean = jsonFaults(value);
-    if (unclean.length > 0) return this.refuse(number, unclean);
-    const parsed = EvalCase.safeParse(value);
-    const faults = parsed.success ? caseFaults(parsed.data) : fieldErrors(parsed.error, value, EvalCase);
-    return parsed.success && faults.length === 0 ? parsed.data : this.refuse(number, faults);
+    const read = readValue(EvalCase, value);
+    if ('faults' in read) return this.refuse(number, read.faults);
+    const faults = caseFaults(read.data);
+    return faults.length === 0 ? read.data : this.refuse(number, faults);
   }
 
   /** The value of a line; nothing for a blank one, or one with a fault. */

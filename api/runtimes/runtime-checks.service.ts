@@ -3,10 +3,9 @@ import { createCluster } from '../../backends/cluster.js';
 import { type ClusterClient, ClusterFailure } from '../../backends/cluster-client.js';
 import { Egress, REFUSED_TEXT } from '../../backends/egress/guard.js';
 import { BackendResolver } from '../../backends/resolver.js';
-import { jsonFaults } from '../../contracts/clean-json.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { InspectionReport, ProbeAnswer, ProbeReport } from '../../contracts/inspection.js';
-import { fieldErrors } from '../../contracts/issues.js';
+import { readValue } from '../../contracts/read-value.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import type { Validation } from '../../contracts/runtime-check.js';
 import { isAllowed } from '../../policy/permissions.js';
@@ -204,8 +203,6 @@ async function inTime<Found>(withinMs: number, look: (signal: AbortSignal) => Pr
 function specIn(body: unknown): RuntimeSpec | { errors: Extract<Validation, { ok: false }>['errors'] } {
   if (body instanceof Malformed) return { errors: [...body.errors] };
   if (body === undefined) return { errors: [{ path: '', message: 'a JSON body is required' }] };
-  const unclean = jsonFaults(body);
-  if (unclean.length > 0) return { errors: unclean };
-  const parsed = RuntimeSpec.safeParse(body);
-  return parsed.success ? parsed.data : { errors: fieldErrors(parsed.error, body, RuntimeSpec) };
+  const read = readValue(RuntimeSpec, body);
+  return 'faults' in read ? { errors: read.faults } : read.data;
 }
