@@ -19,6 +19,7 @@ import { JobSecrets } from '../activities/job-secrets.js';
 import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
+import { clusterSettings } from '../config/cluster-settings.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
@@ -76,11 +77,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     clusters: {
       credentials: new ClusterCredentials(secrets),
       egress: new Egress(env.EVERDICT_EGRESS_ALLOW),
-      nomadConnections: env.EVERDICT_NOMAD_CONNECTIONS,
-      kubeconfigs: {
-        allowAmbient: env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG,
-        allowHost: env.EVERDICT_ALLOW_KUBECONFIG_EXEC,
-      },
+      ...clusterSettings(env),
     },
   });
   const backends = measuredBackends(resolver, metrics);

@@ -42,7 +42,7 @@ export class RuntimeGate {
   private kubeconfigFaults(credential: BoundCredential): FieldError[] {
     const { path } = credential;
     try {
-      const { server } = boundKubeconfig(credential, { allowHost: this.operator.allowKubeconfigExec });
+      const { server } = boundKubeconfig(credential, this.operator.clusters.kubeconfigs);
       return this.egress.refusesUrl(server.href) ? [{ path, message: REFUSED_TEXT }] : [];
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;

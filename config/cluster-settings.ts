@@ -1,0 +1,10 @@
+import type { Env } from './env.js';
+
+/** How clusters are spoken to, by every process alike. */
+export const clusterSettings = (env: Env) => ({
+  nomadConnections: env.EVERDICT_NOMAD_CONNECTIONS,
+  kubeconfigs: {
+    allowAmbient: env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG,
+    allowHost: env.EVERDICT_ALLOW_KUBECONFIG_EXEC,
+  },
+});
