@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { JsonLog } from '../../config/log.js';
+import { SHARED_WORKSPACE } from '../../contracts/ids.js';
 import { AuditStore, type WorkspaceEvent } from '../../store/audit.store.js';
 import type { AuditDraft, AuditFacts } from '../../store/audit-draft.js';
 import { newId } from '../../store/ids.js';
@@ -10,7 +11,7 @@ import type { Route } from '../openapi/document.js';
 import { namedByLocation, namedByRequest, storableName } from './object-name.js';
 
 /** Rows that belong to no workspace, as those of callers nobody knows, stand with those of what all workspaces share. */
-const DEPLOYMENT = '_shared';
+const DEPLOYMENT = SHARED_WORKSPACE;
 /** Refusals of one subject, or of one address where there is none, that are recorded. */
 const REFUSALS = { perSec: 1, burst: 300 };
 /** Refused because the caller asks too much, or the database is away: only the log has them. */

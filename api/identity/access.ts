@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../../config/loopback.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/identity.js';
+import { SHARED_WORKSPACE } from '../../contracts/ids.js';
 import { isAllowed } from '../../policy/permissions.js';
 import type { MemberStore, Membership } from '../../store/member.store.js';
 import type { WorkspaceStore } from '../../store/workspace.store.js';
@@ -12,7 +13,6 @@ import type { Authenticator } from './authenticator.js';
 import { forbidden } from './refusals.js';
 import { WORKSPACE_HEADER } from './workspace-header.js';
 
-const SHARED = '_shared';
 /** Workspaces that a refusal names. */
 const NAMED = 20;
 
@@ -22,7 +22,7 @@ const localIn = (workspace: string): Identity => ({
   scope: 'admin',
   isOperator: true,
   home: workspace,
-  memberships: workspace === SHARED ? [] : [{ workspace, role: 'admin' }],
+  memberships: workspace === SHARED_WORKSPACE ? [] : [{ workspace, role: 'admin' }],
 });
 
 /** What a server asks of every request. */
@@ -84,7 +84,7 @@ export class Access implements Gate {
 
   private async anyWorkspace(wanted: string | undefined): Promise<string> {
     if (wanted !== undefined) return this.existing(wanted);
-    const all = (await this.workspaces.list({ limit: NAMED + 2 })).filter((id) => id !== SHARED);
+    const all = (await this.workspaces.list({ limit: NAMED + 2 })).filter((id) => id !== SHARED_WORKSPACE);
     if (all.length === 1 && all[0] !== undefined) return all[0];
     throw whichOne(all);
   }

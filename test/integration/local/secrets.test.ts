@@ -8,7 +8,7 @@ import { rows } from '../../../store/sql.js';
 import { SweepStore } from '../../../store/sweep.store.js';
 import { type GitServer, makeRepository, startGitServer } from '../../git-server.js';
 import { wholeLog } from '../../whole-log.js';
-import { printing } from './programs.js';
+import { printing, recordLines } from './programs.js';
 import { Rig } from './rig.js';
 
 let rig: Rig;
@@ -75,21 +75,8 @@ describe('a secret that the harness names', () => {
     const harness = naming('printed');
     const command = 'printf %s "$KEY" | base64; exit 3';
     const graded = await outcome({ command, harness, case: { graders } });
-    const entrypoint = printing(
-      [
-        'version 1',
-        'status 0',
-        'timer none',
-        'setup_ms 0',
-        'command_ms 1',
-        'answer_from file',
-        'answer_bytes 11',
-        'answer_cut 0',
-        `answer ${Buffer.from('S3cr3t-BBBB').toString('hex')}`,
-        'leftovers 0',
-      ],
-      { before: 'echo "it is $KEY"' },
-    );
+    const answer = Buffer.from('S3cr3t-BBBB').toString('hex');
+    const entrypoint = printing(recordLines({ answer }), { before: 'echo "it is $KEY"' });
     const printed = await outcome({ entrypoint, harness });
     expect(graded.log).toMatch(/^\*+=?\n$/);
     expect(Buffer.from(graded.attempt?.record?.graders[0]?.output ?? []).toString()).toBe(`no ${'*'.repeat(11)}`);
@@ -172,20 +159,7 @@ const hasGit = spawnSync('git', ['http-backend', '--help']).status !== null;
   });
 
   test('is announced to a process by a file that it is to delete', async () => {
-    const entrypoint = printing(
-      [
-        'version 1',
-        'status 0',
-        'timer none',
-        'setup_ms 0',
-        'command_ms 1',
-        'answer_from file',
-        'answer_bytes 0',
-        'answer_cut 0',
-        'leftovers 0',
-      ],
-      { before: 'cat "$0/git-credential"' },
-    );
+    const entrypoint = printing(recordLines({ answer: '' }), { before: 'cat "$0/git-credential"' });
     const { log } = await outcome({ entrypoint, case: repo(server.url) });
     expect(log).toBe(`username=robot\npassword=${'*'.repeat(11)}\n`);
   });
