@@ -1,19 +1,20 @@
 import { type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import type { Release, Ticket } from '../contracts/admission.js';
-import { type Delivery, openLedger } from '../policy/admission.js';
+import { type CarriedLedger, carryLedger } from '../policy/admission/carry.js';
+import { type Delivery, Ledger, type Refusal } from '../policy/admission/ledger.js';
 import { groupBy } from '../policy/grouping.js';
-import { type CarriedLedger, carryLedger } from '../policy/ledger-carry.js';
+import { errored } from '../policy/results.js';
 import type { PoolLimits, PoolStore } from '../store/pool.store.js';
-import type { RunStore } from '../store/run.store.js';
-import { caseWorkflowId, runIdOfHolder, slotsGranted } from '../workflows/messages.js';
+import type { AskedRun, RunStore } from '../store/run.store.js';
+import { caseWorkflowId, runIdOfHolder, runsSettled, slotsGranted } from '../workflows/messages.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Holders, Holding } from './holders.js';
 
 interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'send'>;
-  pools: Pick<PoolStore, 'envelope' | 'rebuild'>;
-  runs: Pick<RunStore, 'markAsked'>;
+  pools: Pick<PoolStore, 'limits' | 'rebuild'>;
+  runs: Pick<RunStore, 'markAsked' | 'settleUnplaced'>;
   holders: Pick<Holders, 'dead'>;
 }
 
@@ -21,9 +22,12 @@ export type { PoolLimits };
 
 export interface AdmissionRequest {
   poolId: string;
-  acquire: Ticket[];
+  acquire: RequestedTicket[];
   release: Release[];
 }
+
+/** A ticket as its workflow asks; the rest is read from the run. */
+export type RequestedTicket = Omit<Ticket, 'workspace'>;
 
 export type { Holding };
 
@@ -34,23 +38,24 @@ export function createAdmissionActivities({ client, sender, pools, runs, holders
     /** Records who waits since when, then tells the pool's ledger. `settled`: holders whose run wants no slot any more. */
     async requestAdmission(request: AdmissionRequest): Promise<{ settled: string[] }> {
       const { poolId, acquire, release } = request;
-      const wanted = new Set<string>();
+      const wanted = new Map<string, AskedRun>();
       for (const [to, tickets] of groupBy(acquire, (ticket) => ticket.to)) {
         const asked = tickets.map(({ holder, askedAt }) => ({ runId: runIdOfHolder(holder), askedAt }));
         const open = await runs.markAsked(asked, to);
-        for (const runId of open) wanted.add(caseWorkflowId(runId));
+        for (const run of open) wanted.set(caseWorkflowId(run.runId), run);
       }
-      await sender.send(poolId, { acquire: acquire.filter(({ holder }) => wanted.has(holder)), release });
+      const tickets = acquire.flatMap((ticket) => ticketOf(ticket, wanted.get(ticket.holder)) ?? []);
+      await sender.send(poolId, { acquire: tickets, release });
       return { settled: acquire.map(({ holder }) => holder).filter((holder) => !wanted.has(holder)) };
     },
 
     /** Opens a new epoch, which voids every grant not yet used, and reads what holds and what waits. */
     async rebuildLedger({ poolId }: { poolId: string }): Promise<CarriedLedger> {
       const { epoch, live, waiting } = await pools.rebuild(poolId);
-      return carryLedger(openLedger(epoch, live, waiting));
+      return carryLedger(Ledger.open(epoch, live, waiting));
     },
 
-    readEnvelope: ({ poolId }: { poolId: string }): Promise<PoolLimits> => pools.envelope(poolId),
+    readEnvelope: ({ poolId }: { poolId: string }): Promise<PoolLimits> => pools.limits(poolId),
 
     /**
      * Tells each workflow of its grants. `gone`: holders nobody could be told about. A workflow that cannot be told for
@@ -73,9 +78,41 @@ export function createAdmissionActivities({ client, sender, pools, runs, holders
       return { gone: results.flatMap(({ gone }) => gone) };
     },
 
+    /** Ends runs that ask for more than their runtime has, and tells who waits for them. */
+    async refuseTickets({ refused }: { refused: Refusal[] }): Promise<void> {
+      for (const { holder, axis, asked, limit } of refused) {
+        const unit = axis === 'memoryMb' ? 'MB' : 'millicores';
+        const reason = `declares ${asked} ${unit}, and the runtime was lowered to ${limit} in all while it waited`;
+        await runs.settleUnplaced(runIdOfHolder(holder), errored('DEMAND_EXCEEDS_ENVELOPE', reason));
+      }
+      const told = [...groupBy(refused, ({ to }) => to)].map(async ([to, ofOne]) => {
+        try {
+          await client.getHandle(to).signal(
+            runsSettled,
+            ofOne.map(({ holder }) => holder),
+          );
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }
+      });
+      await Promise.all(told);
+    },
+
     /** Which of these leases nobody will ever give back. */
     findDeadHolders: async ({ leases }: { leases: Holding[] }): Promise<{ dead: Holding[] }> => ({
       dead: await holders.dead(leases),
     }),
+  };
+}
+
+/** Undefined: its run wants no slot any more. */
+function ticketOf(ticket: RequestedTicket, run: AskedRun | undefined): Ticket | undefined {
+  if (!run) return undefined;
+  const { workspace, sessionPool, promotedAt } = run;
+  return {
+    ...ticket,
+    workspace,
+    demand: { ...ticket.demand, ...(sessionPool !== undefined && { sessionPool }) },
+    ...(promotedAt !== undefined && { promotedAt }),
   };
 }

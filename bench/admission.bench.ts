@@ -1,11 +1,11 @@
 import type { Ticket } from '../contracts/admission.js';
-import { admit, type Delivery, type Ledger, openLedger, receive } from '../policy/admission.js';
-import { carryLedger } from '../policy/ledger-carry.js';
-import { OrderedMap } from '../policy/ordered-map.js';
+import { carryLedger } from '../policy/admission/carry.js';
+import { type Delivery, Ledger } from '../policy/admission/ledger.js';
 import { type Figures, rounded, type Table } from './figures.js';
 
 const SLOTS = 400;
 const ENVELOPE = { slots: SLOTS, memoryMb: SLOTS * 600, cpuMillicores: SLOTS * 250 };
+const LIMITS = { envelope: ENVELOPE, workspaces: {}, pausedScorecards: [] };
 const MEASURED_MS = 2_000;
 const SCORECARD = 'sc_01k5x9v2c8f3t7q4m6n0w1y2z3';
 
@@ -17,7 +17,7 @@ export async function benchAdmission(): Promise<Figures> {
     for (const batch of [1, 20, 200]) row[`${batch} at a time`] = decisionsPerSec(waiting, batch);
     rates[`${waiting} waiting`] = row;
   }
-  const full = carryLedger(openLedger(1, [], ticketsFrom(0, 5_000)));
+  const full = carryLedger(Ledger.open(1, [], ticketsFrom(0, 5_000)));
   return {
     'decisions/s': rates,
     'what travels, bytes': {
@@ -30,18 +30,11 @@ export async function benchAdmission(): Promise<Figures> {
 }
 
 function decisionsPerSec(waiting: number, batch: number): number {
-  let ledger: Ledger = {
-    ...openLedger(1, [], []),
-    // Longer than a pool lets its queue become.
-    waiters: {
-      interactive: new OrderedMap(),
-      batch: OrderedMap.from(ticketsFrom(0, waiting).map((ticket) => [ticket.holder, ticket])),
-    },
-  };
+  // Longer than a pool lets its queue become.
+  const ledger = Ledger.open(1, [], ticketsFrom(0, waiting));
   const held: Delivery[] = [];
   const decide = (): number => {
-    const { ledger: next, granted } = admit(ledger, ENVELOPE, 1);
-    ledger = next;
+    const { granted } = ledger.decide(LIMITS, 1);
     held.push(...granted);
     return granted.length;
   };
@@ -51,7 +44,7 @@ function decisionsPerSec(waiting: number, batch: number): number {
   const began = performance.now();
   while (performance.now() - began < MEASURED_MS) {
     const release = held.splice(0, batch).map(({ holder, seq }) => ({ holder, seq }));
-    ledger = receive(ledger, [{ acquire: ticketsFrom(asked, batch), release }]).ledger;
+    ledger.receive([{ acquire: ticketsFrom(asked, batch), release }], 1);
     asked += batch;
     decisions += decide();
   }
@@ -62,6 +55,7 @@ const ticketsFrom = (first: number, count: number): Ticket[] =>
   Array.from({ length: count }, (_, i) => ({
     holder: `case:${SCORECARD}.${first + i}`,
     to: `window:${SCORECARD}:${Math.floor((first + i) / 500)}`,
+    workspace: 'default',
     class: 'batch',
     demand: { memoryMb: 500 + (i % 7), cpuMillicores: 250 },
     askedAt: 1_764_446_645_000 + first + i,

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { RunErrorCode } from './attempt.js';
+import type { Envelope } from './runtime.js';
 
 /** Interactive tickets go before batch ones. */
 export const WorkClass = z.enum(['interactive', 'batch']);
@@ -8,6 +10,8 @@ export type WorkClass = z.infer<typeof WorkClass>;
 export interface Demand {
   memoryMb?: number;
   cpuMillicores?: number;
+  /** Takes one session of this live pool, named `<workspace>/<harness id>`. */
+  sessionPool?: string;
 }
 
 /** A request waiting for a slot. */
@@ -16,10 +20,16 @@ export interface Ticket {
   holder: string;
   /** The id of the workflow that is told of the grant: a window, or the holder itself. */
   to: string;
+  /** Whose case it is. Empty in requests of workers that did not say so yet. */
+  workspace: string;
   class: WorkClass;
   demand: Demand;
   /** Epoch ms. */
   askedAt: number;
+  /** Somebody wants it before everything else of its workspace, epoch ms. */
+  promotedAt?: number;
+  /** How long nine in ten cases of its harness and dataset held their slot, ms; absent: not known. */
+  expectedMs?: number;
 }
 
 /** An admitted ticket. `seq` names one lease for ever, `epoch` the incarnation of the ledger that granted it. */
@@ -33,11 +43,17 @@ export interface Grant {
 export interface Lease {
   holder: string;
   to: string;
+  workspace: string;
   seq: number;
   demand: Demand;
   /** Epoch ms. */
   grantedAt: number;
+  /** See `Ticket`. */
+  expectedMs?: number;
 }
+
+/** How an attempt under a lease ended, as far as it says something of its runtime: `ran`, or the code of what broke. */
+export type LeaseEnd = 'ran' | RunErrorCode;
 
 /** Gives the lease of that number back; without one, withdraws the ticket and leaves a lease alone. */
 export interface Release {
@@ -45,10 +61,58 @@ export interface Release {
   seq?: number;
   /** The holder is gone or at its end, and nothing of it is left: whatever it has, ends. */
   isGone?: true;
+  /** The workspace has as many open runs as its quota allows: grant it nothing until it is said to have room. */
+  isOverQuota?: true;
+  /** Absent: no attempt was made under it. */
+  end?: LeaseEnd;
 }
 
-/** One message to an admission workflow: releases first, then requests. */
+/** A ticket that is to go before everything else of its workspace. */
+export interface Promotion {
+  holder: string;
+  /** Epoch ms. */
+  at: number;
+}
+
+/** One message to an admission workflow: releases first, then requests, then the rest. */
 export interface AdmissionMessage {
   acquire: Ticket[];
   release: Release[];
+  promote?: Promotion[];
+  /** Workspaces that may have room under their quota again. */
+  unpark?: string[];
+  /** Somebody vouches for the runtime: its circuit closes. */
+  resetCircuit?: true;
+}
+
+/** `open`: grants; `paused`: grants nothing; `draining`: grants nothing, and new work for it is refused. */
+export const DialMode = z.enum(['open', 'paused', 'draining']);
+export type DialMode = z.infer<typeof DialMode>;
+
+/** What somebody set for a runtime above its spec, for a while or until it is taken back. */
+export interface Dial {
+  mode: DialMode;
+  /** Lower limits, per axis. */
+  limits: Partial<Envelope>;
+  /** When the dial is open again and its limits are gone, epoch ms; absent: when somebody says so. */
+  until?: number;
+}
+
+/** What the operator set for a workspace. */
+export interface WorkspaceShare {
+  /** Its share under contention against others; 1 unless given. */
+  weight?: number;
+  /** Open runs over all runtimes at once; absent: no quota. */
+  maxRunning?: number;
+}
+
+/** Everything a decision is made by, besides the ledger. */
+export interface AdmissionLimits {
+  /** Of the runtime's latest version. A demand above it can never be met. */
+  envelope: Envelope;
+  dial?: Dial;
+  /** Those that differ from the defaults, by workspace. */
+  workspaces: Record<string, WorkspaceShare>;
+  /** Scorecards that wait until somebody resumes them. */
+  pausedScorecards: string[];
 }

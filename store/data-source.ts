@@ -18,6 +18,7 @@ import { VersionSecrets0000000000016 } from '../migrations/0016_version_secrets.
 import { CreateAuditEvents0000000000017 } from '../migrations/0017_create_audit_events.js';
 import { NoteAcceptance0000000000018 } from '../migrations/0018_note_acceptance.js';
 import { KeepReplacedSecrets0000000000019 } from '../migrations/0019_keep_replaced_secrets.js';
+import { SteerAdmission0000000000020 } from '../migrations/0020_steer_admission.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -42,6 +43,7 @@ const MIGRATIONS = [
   CreateAuditEvents0000000000017,
   NoteAcceptance0000000000018,
   KeepReplacedSecrets0000000000019,
+  SteerAdmission0000000000020,
 ];
 
 /** Oldest major version of the server that this was tried with. */

@@ -69,6 +69,15 @@ export interface RunGuards {
   isCancelRequested: boolean;
 }
 
+/** What the ticket of a run says besides what its workflow knows. */
+export interface AskedRun {
+  runId: string;
+  workspace: string;
+  sessionPool?: string;
+  /** Epoch ms. */
+  promotedAt?: number;
+}
+
 export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -177,20 +186,31 @@ export class RunStore {
 
   /**
    * Notes since when a slot is asked for, and who is to be told of it. A repeat keeps the first time. Returns the runs
-   * that still want one: those without outcome.
+   * that still want one, those without outcome, with what their tickets say.
    */
-  markAsked(asked: readonly { runId: string; askedAt: number }[], askedBy: string): Promise<string[]> {
+  markAsked(asked: readonly { runId: string; askedAt: number }[], askedBy: string): Promise<AskedRun[]> {
     const runIds = asked.map(({ runId }) => runId);
     return transaction(this.dataSource, async (db) => {
       await rows(db, 'SELECT 1 FROM runs WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [runIds]);
-      const open = await rows<{ id: string }>(
+      const open = await rows<{
+        id: string;
+        workspace_id: string;
+        session_pool: string | null;
+        promoted_at: Date | null;
+      }>(
         db,
         `UPDATE runs SET asked_at = coalesce(runs.asked_at, asked.at), asked_by = $2
-         FROM unnest($1::text[], $3::timestamptz[]) AS asked (id, at)
-         WHERE runs.id = asked.id AND outcome IS NULL RETURNING runs.id`,
+         FROM unnest($1::text[], $3::timestamptz[]) AS asked (id, at), harnesses h
+         WHERE runs.id = asked.id AND h.pk = runs.harness_pk AND outcome IS NULL
+         RETURNING runs.id, runs.workspace_id, h.session_pool, runs.promoted_at`,
         [runIds, askedBy, asked.map(({ askedAt }) => new Date(askedAt))],
       );
-      return open.map(({ id }) => id);
+      return open.map(({ id, workspace_id, session_pool, promoted_at }) => ({
+        runId: id,
+        workspace: workspace_id,
+        ...(session_pool !== null && { sessionPool: session_pool }),
+        ...(promoted_at && { promotedAt: promoted_at.getTime() }),
+      }));
     });
   }
 

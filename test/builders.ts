@@ -66,7 +66,7 @@ export const aScorecardRequest = (parts: Parts = {}): ScorecardRequest =>
 
 export function aTicket(parts: Partial<Ticket> = {}): Ticket {
   const holder = parts.holder ?? `case:run-${next()}`;
-  return { holder, to: holder, class: 'batch', demand: {}, askedAt: 1_000, ...parts };
+  return { holder, to: holder, workspace: 'default', class: 'batch', demand: {}, askedAt: 1_000, ...parts };
 }
 
 export const aGrant = (parts: Partial<Grant> = {}): Grant => ({ holder: 'case:run-1', seq: 1, epoch: 1, ...parts });

@@ -10,14 +10,15 @@ import {
 } from '@temporalio/workflow';
 import type { AdmissionActivities, PoolLimits } from '../activities/admission.activities.js';
 import type { AdmissionMessage } from '../contracts/admission.js';
-import { admit, type Delivery, type Ledger, MAX_GRANTS, receive, waitingCount } from '../policy/admission.js';
-import { carryLedger, resumeLedger } from '../policy/ledger-carry.js';
+import { carryLedger, resumeLedger } from '../policy/admission/carry.js';
+import type { Delivery, Ledger } from '../policy/admission/ledger.js';
+import { limitsAt } from '../policy/admission/limits.js';
 import { inBackground } from './background.js';
 import { type AdmissionInput, admissionRequested, envelopeChanged, type HeldLease, heldLeases } from './messages.js';
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
 
-const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<AdmissionActivities>(CONTROL);
+const { rebuildLedger, readEnvelope, deliverGrants, refuseTickets } = proxyActivities<AdmissionActivities>(CONTROL);
 
 const MAX_SIGNALS = 500;
 const MAX_EVENTS = 1_000;
@@ -59,13 +60,12 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
     () => ({ ledger, kind: limits.kind }),
     ({ holder, seq }) => inbox.push({ acquire: [], release: [{ holder, seq }] }),
   );
-  const isIdle = () => ledger.leases.size + waitingCount(ledger) === 0;
   // Carried along, or a busy pool would continue as new before it is ever due.
   let nextSurveyAt = surveyAt ?? Date.now() + RECONCILE_EVERY_MS;
   inBackground(async () => {
     for (;;) {
-      if (isIdle()) {
-        await condition(() => !isIdle());
+      if (ledger.isIdle) {
+        await condition(() => !ledger.isIdle);
         nextSurveyAt = Date.now() + RECONCILE_EVERY_MS;
       }
       await sleep(Math.max(1, nextSurveyAt - Date.now()));
@@ -83,11 +83,11 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
       announced = Math.min(announced, limits.version);
       await renewIfStale();
     }
-    const received = receive(ledger, inbox.splice(0));
-    const decision = admit(received.ledger, limits.envelope, Date.now());
-    ledger = decision.ledger;
-    isDirty = decision.granted.length === MAX_GRANTS;
-    deliveries = [...deliveries, ...received.again, ...decision.granted];
+    const due = ledger.receive(inbox.splice(0), Date.now());
+    const { granted, refused, isCut } = ledger.decide(limits, Date.now());
+    isDirty = isCut;
+    deliveries = [...deliveries, ...due, ...granted];
+    if (refused.length > 0) inBackground(() => refuseTickets({ refused }));
     setCurrentDetails(describe(ledger, limits));
     if (mustContinueAsNew(signals)) break;
     if (deliveries.length > 0) {
@@ -105,8 +105,8 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
 
 /** What arrived while the last decision was made is not lost: it goes along, applied. */
 function handOver(poolId: string, ledger: Ledger, inbox: AdmissionMessage[], deliveries: Delivery[]): AdmissionInput {
-  const last = receive(ledger, inbox);
-  return { poolId, carried: carryLedger(last.ledger), again: [...deliveries, ...last.again] };
+  const due = ledger.receive(inbox, Date.now());
+  return { poolId, carried: carryLedger(ledger), again: [...deliveries, ...due] };
 }
 
 function mustContinueAsNew(signals: number): boolean {
@@ -117,5 +117,7 @@ function mustContinueAsNew(signals: number): boolean {
 const heldBy = ({ leases }: Ledger): HeldLease[] =>
   [...leases.values()].map(({ holder, seq, grantedAt }) => ({ holder, seq, grantedAt }));
 
-const describe = (ledger: Ledger, { envelope, version }: PoolLimits): string =>
-  `${ledger.leases.size} of ${envelope.slots} slots in use, ${waitingCount(ledger)} waiting · epoch ${ledger.epoch}, limits ${version}`;
+const describe = (ledger: Ledger, limits: PoolLimits): string => {
+  const { slots } = limitsAt(limits, Date.now()).envelope;
+  return `${ledger.leases.size} of ${slots} slots in use, ${ledger.waiting} waiting · epoch ${ledger.epoch}, limits ${limits.version}`;
+};

@@ -1,8 +1,8 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { AdmissionMessage, Demand, Grant, Lease, WorkClass } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
-import type { Delivery } from '../policy/admission.js';
-import type { CarriedLedger } from '../policy/ledger-carry.js';
+import type { CarriedLedger, EarlierCarriedLedger } from '../policy/admission/carry.js';
+import type { Delivery } from '../policy/admission/ledger.js';
 
 /** Input of `caseWorkflow`: ids, names and limits only; the case itself stays in Postgres. */
 export interface CaseInput {
@@ -54,7 +54,7 @@ export interface ScorecardInput {
 /** Input of `admissionWorkflow`. `carried` is what continue-as-new hands over; without it the ledger is rebuilt. */
 export interface AdmissionInput {
   poolId: string;
-  carried?: CarriedLedger;
+  carried?: CarriedLedger | EarlierCarriedLedger;
   /** Grants to deliver once more. */
   again?: Delivery[];
   /** When holders are looked at next, epoch ms. */

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { AdmissionActivities, Holding } from '../activities/admission.activities.js';
 import type { Lease } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
-import type { Ledger } from '../policy/admission.js';
+import type { Ledger } from '../policy/admission/ledger.js';
 import { inBackground } from './background.js';
 import { runIdOfHolder } from './messages.js';
 import { SURVEY } from './proxies.js';

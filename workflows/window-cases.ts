@@ -1,4 +1,5 @@
-import type { Grant, Release, Ticket } from '../contracts/admission.js';
+import type { RequestedTicket } from '../activities/admission.activities.js';
+import type { Grant, Release } from '../contracts/admission.js';
 import type { OpenRun } from '../policy/partition.js';
 import { type CaseInput, caseWorkflowId } from './messages.js';
 
@@ -60,7 +61,7 @@ export class WindowCases {
   }
 
   /** The next runs, as far as the width allows. They wait from now on, or since an earlier window asked for them. */
-  askNext(width: number, now: number): Map<string, Ticket[]> {
+  askNext(width: number, now: number): Map<string, RequestedTicket[]> {
     const upTo = Math.min(this.runs.length, this.next + Math.max(0, width - this.inFlight));
     const asked = this.runs.slice(this.next, upTo);
     this.next = upTo;
@@ -70,7 +71,7 @@ export class WindowCases {
   }
 
   /** Every ticket again, in case one was lost. */
-  askAgain(): Map<string, Ticket[]> {
+  askAgain(): Map<string, RequestedTicket[]> {
     return this.ticketsOf(this.wanted.values());
   }
 
@@ -122,8 +123,8 @@ export class WindowCases {
     return Math.max(1, leftMs);
   }
 
-  private ticketsOf(wanted: Iterable<Wanted>): Map<string, Ticket[]> {
-    const byPool = new Map<string, Ticket[]>();
+  private ticketsOf(wanted: Iterable<Wanted>): Map<string, RequestedTicket[]> {
+    const byPool = new Map<string, RequestedTicket[]>();
     for (const { run, askedAt } of wanted) {
       const holder = caseWorkflowId(run.runId);
       const ticket = { holder, to: this.scope.windowId, class: run.class, demand: run.demand, askedAt };

@@ -12,9 +12,9 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AdmissionActivities } from '../activities/admission.activities.js';
+import type { AdmissionActivities, RequestedTicket } from '../activities/admission.activities.js';
 import type { ScorecardActivities, Unplaced } from '../activities/scorecard.activities.js';
-import type { Grant, Release, Ticket } from '../contracts/admission.js';
+import type { Grant, Release } from '../contracts/admission.js';
 import type { OpenRun } from '../policy/partition.js';
 import { inBackground } from './background.js';
 import { caseWorkflow } from './case.workflow.js';
@@ -140,7 +140,9 @@ export class Window {
     this.isAsking = true;
     try {
       const fresh =
-        this.isLong() || this.isDraining ? new Map<string, Ticket[]>() : this.cases.askNext(this.width, Date.now());
+        this.isLong() || this.isDraining
+          ? new Map<string, RequestedTicket[]>()
+          : this.cases.askNext(this.width, Date.now());
       const acquire = this.mustAskAll ? this.cases.askAgain() : fresh;
       const { releases } = this;
       this.mustAskAll = false;
@@ -156,7 +158,7 @@ export class Window {
     }
   }
 
-  private async send(poolId: string, acquire: Ticket[], release: Release[]): Promise<void> {
+  private async send(poolId: string, acquire: RequestedTicket[], release: Release[]): Promise<void> {
     const { settled } = await requestAdmission({ poolId, acquire, release });
     for (const holder of settled) {
       this.cases.drop(holder);

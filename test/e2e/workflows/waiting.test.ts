@@ -1,4 +1,5 @@
-import type { Grant, Ticket } from '../../../contracts/admission.js';
+import type { RequestedTicket } from '../../../activities/admission.activities.js';
+import type { Grant } from '../../../contracts/admission.js';
 import { type OpenRun, packPartition } from '../../../policy/partition.js';
 import { type CaseInput, caseStart, caseWorkflowId, slotsGranted, TASK_QUEUES } from '../../../workflows/messages.js';
 import { type Activities, TimeMachine } from '../../time-skipping.js';
@@ -37,10 +38,10 @@ const aCaseInput = (parts: Partial<CaseInput> = {}): CaseInput => ({
 
 /** A world in which everything passes and nobody is ever granted a slot, unless a test says otherwise. */
 class World {
-  readonly asked: { at: number; tickets: Ticket[] }[] = [];
+  readonly asked: { at: number; tickets: RequestedTicket[] }[] = [];
   readonly released: string[] = [];
   readonly settled: string[] = [];
-  grantAt: (ticket: Ticket, asks: number) => boolean = () => false;
+  grantAt: (ticket: RequestedTicket, asks: number) => boolean = () => false;
   private seq = 0;
 
   readonly activities: Partial<Activities> = {
@@ -58,7 +59,7 @@ class World {
     finish: async () => ({ kind: 'settled', outcome: 'passed' }),
   };
 
-  async grant({ to, holder }: Ticket): Promise<void> {
+  async grant({ to, holder }: RequestedTicket): Promise<void> {
     this.seq += 1;
     const grants: Grant[] = [{ holder, seq: this.seq, epoch: 1 }];
     await time.client.getHandle(to).signal(slotsGranted, grants);

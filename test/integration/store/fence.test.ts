@@ -266,7 +266,12 @@ describe('interleavings, step by step', () => {
 
     const { waiting } = await world.pools.rebuild(POOL);
     const ours = waiting.filter(({ holder }) => holder.startsWith(`case:${id}`));
-    expect(ours).toEqual([{ holder: `case:${id}.0`, to: 'window:1', class: 'batch', demand: {}, askedAt: 5_000 }]);
+    expect(ours).toEqual([
+      {
+        ...{ holder: `case:${id}.0`, to: 'window:1', workspace: 'default', class: 'batch' },
+        ...{ demand: {}, askedAt: 5_000 },
+      },
+    ]);
     expect((await world.runs.find('default', `${id}.1`))?.state).toBe('waiting');
   });
 });

@@ -88,7 +88,7 @@ describe('asking for a slot', () => {
     await world.runs.settleUnplaced(`${id}.1`, { outcome: 'cancelled' });
 
     const wanting = await world.runs.markAsked(asked(runIds, 1_000), 'window');
-    expect(wanting.toSorted()).toEqual([`${id}.0`, `${id}.2`]);
+    expect(wanting.map(({ runId }) => runId).toSorted()).toEqual([`${id}.0`, `${id}.2`]);
     await world.runs.markAsked(asked([`${id}.0`], 9_000), 'itself');
     const [row] = await db.dataSource.query('SELECT asked_at, asked_by FROM runs WHERE id = $1', [`${id}.0`]);
     expect(row).toEqual({ asked_at: new Date(1_000), asked_by: 'itself' });

@@ -1,18 +1,23 @@
 import fc from 'fast-check';
-import type { AdmissionMessage, Demand, Release, Ticket, WorkClass } from '../contracts/admission.js';
-import type { Envelope } from '../contracts/runtime.js';
-import { aTicket } from '../test/builders.js';
-import { admit, type Ledger, openLedger, receive, release, waitingCount } from './admission.js';
-import { carryLedger, resumeLedger } from './ledger-carry.js';
+import type { AdmissionMessage, Demand, Release, Ticket, WorkClass } from '../../contracts/admission.js';
+import type { Envelope } from '../../contracts/runtime.js';
+import { aTicket } from '../../test/builders.js';
+import { carryLedger, resumeLedger } from './carry.js';
+import { Ledger } from './ledger.js';
 
 const NOW = 5_000;
 const EPOCH = 3;
 
-const ledgerOf = (tickets: Ticket[]): Ledger => openLedger(EPOCH, [], tickets);
+const ledgerOf = (tickets: Ticket[]): Ledger => Ledger.open(EPOCH, [], tickets);
 const named = (demands: Demand[]): Ticket[] =>
   demands.map((demand, i) => aTicket({ holder: 'abcdefgh'.charAt(i), demand }));
-const grantedOf = (ledger: Ledger, envelope: Envelope) =>
-  admit(ledger, envelope, NOW).granted.map(({ holder }) => holder);
+const decide = (ledger: Ledger, envelope: Envelope) =>
+  ledger.decide({ envelope, workspaces: {}, pausedScorecards: [] }, NOW);
+const grantedOf = (ledger: Ledger, envelope: Envelope) => decide(ledger, envelope).granted.map(({ holder }) => holder);
+const release = (ledger: Ledger, given: Release[]): Ledger => {
+  ledger.receive([{ acquire: [], release: given }], NOW);
+  return ledger;
+};
 const acquire = (...tickets: Ticket[]): AdmissionMessage => ({ acquire: tickets, release: [] });
 
 describe('admit', () => {
@@ -31,7 +36,7 @@ describe('admit', () => {
   });
 
   test('T13 small and undeclared cases start while a heavy one waits for memory, and it starts once there is room', () => {
-    const running = openLedger(
+    const running = Ledger.open(
       EPOCH,
       [{ ...aTicket({ holder: 'running' }), seq: 1, grantedAt: 0, demand: mb(900) }],
       [],
@@ -41,9 +46,9 @@ describe('admit', () => {
     queue.push(aTicket({ holder: 'undeclared' }));
     const envelope = { slots: 4, memoryMb: 1_000 };
 
-    const first = admit(receive(running, [acquire(...queue)]).ledger, envelope, NOW);
-    expect(first.granted.map(({ holder }) => holder)).toEqual(['l1', 'l2', 'undeclared']);
-    expect(grantedOf(release(first.ledger, [{ holder: 'running', isGone: true }]), envelope)).toEqual(['heavy']);
+    running.receive([acquire(...queue)], NOW);
+    expect(grantedOf(running, envelope)).toEqual(['l1', 'l2', 'undeclared']);
+    expect(grantedOf(release(running, [{ holder: 'running', isGone: true }]), envelope)).toEqual(['heavy']);
   });
 
   test('puts interactive tickets before batch ones that came earlier', () => {
@@ -52,20 +57,22 @@ describe('admit', () => {
   });
 
   test('numbers leases from its epoch on, and tells who asked', () => {
-    const { granted, ledger } = admit(ledgerOf([aTicket({ holder: 'a', to: 'window' })]), { slots: 1 }, NOW);
+    const ledger = ledgerOf([aTicket({ holder: 'a', to: 'window' })]);
+    const { granted } = decide(ledger, { slots: 1 });
     expect(granted).toEqual([{ holder: 'a', to: 'window', seq: EPOCH * 1e9, epoch: EPOCH }]);
     expect(ledger.leases.get('a')).toMatchObject({ seq: EPOCH * 1e9, grantedAt: NOW });
   });
 
   test('grants at most as many as one delivery carries', () => {
     const tickets = Array.from({ length: 300 }, () => aTicket());
-    const first = admit(ledgerOf(tickets), { slots: 1_000 }, NOW);
-    expect(first.granted).toHaveLength(200);
-    expect(admit(first.ledger, { slots: 1_000 }, NOW).granted).toHaveLength(100);
+    const ledger = ledgerOf(tickets);
+    expect(decide(ledger, { slots: 1_000 })).toMatchObject({ granted: { length: 200 }, isCut: true });
+    expect(decide(ledger, { slots: 1_000 })).toMatchObject({ granted: { length: 100 }, isCut: false });
   });
 
   test('after limits were lowered grants nothing until enough came back', () => {
-    const { ledger } = admit(ledgerOf(named([{}, {}, {}, {}])), { slots: 3 }, NOW);
+    const ledger = ledgerOf(named([{}, {}, {}, {}]));
+    decide(ledger, { slots: 3 });
     expect(grantedOf(ledger, { slots: 2 })).toEqual([]);
     const fewer = release(ledger, [{ holder: 'a', isGone: true }]);
     expect(grantedOf(fewer, { slots: 2 })).toEqual([]);
@@ -76,51 +83,56 @@ describe('admit', () => {
 describe('receive', () => {
   const [a] = named([{}]);
   if (!a) throw new Error('no ticket');
-  const { ledger: leased, granted } = admit(ledgerOf([a]), { slots: 1 }, NOW);
-  const [grant] = granted;
+  let leased: Ledger;
+  beforeEach(() => {
+    leased = ledgerOf([a]);
+    decide(leased, { slots: 1 });
+  });
+  const grant = { holder: 'a', to: 'a', seq: EPOCH * 1e9, epoch: EPOCH };
 
   test('T05 a holder that asks again has one lease, and the same grant is due again', () => {
-    const { ledger, again } = receive(leased, [acquire(a), acquire({ ...a, to: 'elsewhere' })]);
+    const again = leased.receive([acquire(a), acquire({ ...a, to: 'elsewhere' })], NOW);
     expect(again).toEqual([{ ...grant, to: 'elsewhere' }]);
-    expect(ledger.leases.size).toBe(1);
-    expect(waitingCount(ledger)).toBe(0);
+    expect(leased.leases.size).toBe(1);
+    expect(leased.waiting).toBe(0);
   });
 
   test('a holder that waits keeps its place when it asks again', () => {
     const [x, y] = [aTicket({ holder: 'x' }), aTicket({ holder: 'y' })];
-    const { ledger } = receive(ledgerOf([x, y]), [acquire({ ...x, askedAt: 9_999 })]);
+    const ledger = ledgerOf([x, y]);
+    ledger.receive([acquire({ ...x, askedAt: 9_999 })], NOW);
     expect(grantedOf(ledger, { slots: 1 })).toEqual(['x']);
   });
 
   test.each<[string, Release, number]>([
-    ['its own number drops the lease', { holder: 'a', seq: grant?.seq }, 0],
+    ['its own number drops the lease', { holder: 'a', seq: grant.seq }, 0],
     ['another number changes nothing', { holder: 'a', seq: 1 }, 1],
-    ['another holder changes nothing', { holder: 'b', seq: grant?.seq }, 1],
+    ['another holder changes nothing', { holder: 'b', seq: grant.seq }, 1],
     ['no number leaves the lease alone', { holder: 'a' }, 1],
     ['word that the holder is gone drops whatever it has', { holder: 'a', isGone: true }, 0],
   ])('a release with %s', (_title, given, leases) => {
-    const once = release(leased, [given]);
-    expect(once.leases.size).toBe(leases);
-    expect(release(once, [given])).toEqual(once);
+    release(leased, [given]);
+    expect(leased.leases.size).toBe(leases);
+    const once = carryLedger(leased);
+    expect(carryLedger(release(leased, [given]))).toEqual(once);
   });
 
   test('a release with a number leaves a ticket alone, one without takes it back', () => {
     const waiting = ledgerOf([aTicket({ holder: 'x' })]);
-    expect(waitingCount(release(waiting, [{ holder: 'x', seq: 1 }]))).toBe(1);
-    expect(waitingCount(release(waiting, [{ holder: 'x' }]))).toBe(0);
+    expect(release(waiting, [{ holder: 'x', seq: 1 }]).waiting).toBe(1);
+    expect(release(waiting, [{ holder: 'x' }]).waiting).toBe(0);
   });
 
   test('a full queue takes no new ticket, and keeps those it has', () => {
     const full = ledgerOf(Array.from({ length: 5_000 }, (_, i) => aTicket({ holder: `${i}` })));
-    const { ledger } = receive(full, [acquire(aTicket({ holder: 'late' }), aTicket({ holder: '7' }))]);
-    expect(waitingCount(ledger)).toBe(5_000);
-    expect(ledger.waiters.batch.has('late')).toBe(false);
+    full.receive([acquire(aTicket({ holder: 'late' }), aTicket({ holder: '7' }))], NOW);
+    expect(full.waiting).toBe(5_000);
+    expect(full.ticketOf('late')).toBeUndefined();
   });
 
   test('in one message releases go first', () => {
-    const { ledger, again } = receive(leased, [{ acquire: [a], release: [{ holder: 'a', isGone: true }] }]);
-    expect(again).toEqual([]);
-    expect(waitingCount(ledger)).toBe(1);
+    expect(leased.receive([{ acquire: [a], release: [{ holder: 'a', isGone: true }] }], NOW)).toEqual([]);
+    expect(leased.waiting).toBe(1);
   });
 });
 
@@ -151,21 +163,19 @@ test('whatever arrives: never over the envelope, one lease a holder, no number t
         if (step.kind === 'acquire') {
           const { holder, memoryMb, class: workClass } = step;
           const ticket = aTicket({ holder, class: workClass, demand: memoryMb === undefined ? {} : { memoryMb } });
-          ledger = receive(ledger, [acquire(ticket)]).ledger;
+          ledger.receive([acquire(ticket)], NOW);
         } else if (step.kind === 'release') {
           const seq = ledger.leases.get(step.holder)?.seq;
-          ledger = release(ledger, [{ holder: step.holder, seq: step.stale ? 7 : seq }]);
+          release(ledger, [{ holder: step.holder, seq: step.stale ? 7 : seq }]);
         } else if (step.kind === 'carry') {
           const carried = carryLedger(ledger);
           ledger = resumeLedger(JSON.parse(JSON.stringify(carried)));
           expect(carryLedger(ledger)).toEqual(carried);
         } else {
-          const decision = admit(ledger, envelope, NOW);
-          for (const { seq } of decision.granted) {
+          for (const { seq } of decide(ledger, envelope).granted) {
             expect(seqs.has(seq)).toBe(false);
             seqs.add(seq);
           }
-          ledger = decision.ledger;
         }
         const leases = [...ledger.leases.values()];
         expect(leases.length).toBeLessThanOrEqual(envelope.slots);
@@ -173,7 +183,7 @@ test('whatever arrives: never over the envelope, one lease a holder, no number t
           envelope.memoryMb,
         );
         for (const holder of ledger.leases.keys()) {
-          expect(ledger.waiters.batch.has(holder) || ledger.waiters.interactive.has(holder)).toBe(false);
+          expect(ledger.ticketOf(holder)).toBeUndefined();
         }
       }
     }),

@@ -1,0 +1,109 @@
+import type { Demand, Lease, Ticket, WorkClass } from '../../contracts/admission.js';
+import { Ledger } from './ledger.js';
+
+type Maybe<Value> = Value | null;
+
+/** What tickets and leases share; null where nothing is declared or known. `workspace` and `sessionPool` are names. */
+type CarriedRest = [
+  ...[memoryMb: Maybe<number>, cpuMillicores: Maybe<number>],
+  ...[workspace?: number, sessionPool?: Maybe<number>, expectedMs?: Maybe<number>],
+];
+type CarriedLease = [holder: string, to: number, seq: number, grantedAt: number, rest: CarriedRest];
+type CarriedTicket = [holder: string, to: number, askedAt: number, promotedAt: Maybe<number>, rest: CarriedRest];
+
+/** A ledger as JSON, small: 5,000 tickets stay below 1 MB. Numbers that stand for names are indexes into `names`. */
+export interface CarriedLedger {
+  epoch: number;
+  nextSeq: number;
+  names: string[];
+  leases: CarriedLease[];
+  interactive: CarriedTicket[];
+  batch: CarriedTicket[];
+}
+
+/** What workers handed over before ledgers knew workspaces. */
+export interface EarlierCarriedLedger {
+  epoch: number;
+  nextSeq: number;
+  tos: string[];
+  leases: [holder: string, to: number, seq: number, grantedAt: number, Maybe<number>, Maybe<number>][];
+  interactive: EarlierTicket[];
+  batch: EarlierTicket[];
+}
+type EarlierTicket = [holder: string, to: number, askedAt: number, Maybe<number>, Maybe<number>];
+
+export function carryLedger(ledger: Ledger): CarriedLedger {
+  const { epoch, nextSeq, leases, tickets } = ledger.state;
+  const names = new Names();
+  const restOf = (demand: Demand, workspace: string, expectedMs: number | undefined): CarriedRest => [
+    demand.memoryMb ?? null,
+    demand.cpuMillicores ?? null,
+    names.indexOf(workspace),
+    demand.sessionPool === undefined ? null : names.indexOf(demand.sessionPool),
+    expectedMs ?? null,
+  ];
+  const carried: CarriedLedger = { epoch, nextSeq, names: names.list, leases: [], interactive: [], batch: [] };
+  for (const { holder, to, seq, grantedAt, demand, workspace, expectedMs } of leases) {
+    carried.leases.push([holder, names.indexOf(to), seq, grantedAt, restOf(demand, workspace, expectedMs)]);
+  }
+  for (const { holder, to, askedAt, promotedAt, demand, workspace, expectedMs, class: workClass } of tickets) {
+    const rest = restOf(demand, workspace, expectedMs);
+    carried[workClass].push([holder, names.indexOf(to), askedAt, promotedAt ?? null, rest]);
+  }
+  return carried;
+}
+
+export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Ledger {
+  const { epoch, nextSeq, names, leases, interactive, batch } = 'names' in carried ? carried : upgraded(carried);
+  const nameOf = (index: number): string => names[index] ?? '';
+  const resumeRest = ([memoryMb, cpuMillicores, workspace, sessionPool = null, expectedMs = null]: CarriedRest) => ({
+    workspace: workspace === undefined ? '' : nameOf(workspace),
+    demand: {
+      ...(memoryMb !== null && { memoryMb }),
+      ...(cpuMillicores !== null && { cpuMillicores }),
+      ...(sessionPool !== null && { sessionPool: nameOf(sessionPool) }),
+    },
+    ...(expectedMs !== null && { expectedMs }),
+  });
+  const resumeTickets = (tickets: CarriedTicket[], workClass: WorkClass): Ticket[] =>
+    tickets.map(([holder, to, askedAt, promotedAt, rest]) => ({
+      ...{ holder, to: nameOf(to), askedAt, class: workClass, ...resumeRest(rest) },
+      ...(promotedAt !== null && { promotedAt }),
+    }));
+  return new Ledger({
+    epoch,
+    nextSeq,
+    leases: leases.map(
+      ([holder, to, seq, grantedAt, rest]): Lease => ({ holder, to: nameOf(to), seq, grantedAt, ...resumeRest(rest) }),
+    ),
+    tickets: [...resumeTickets(interactive, 'interactive'), ...resumeTickets(batch, 'batch')],
+  });
+}
+
+function upgraded({ tos, leases, interactive, batch, ...rest }: EarlierCarriedLedger): CarriedLedger {
+  const upgrade = (tickets: EarlierTicket[]): CarriedTicket[] =>
+    tickets.map(([holder, to, askedAt, memoryMb, cpuMillicores]) => [
+      ...([holder, to, askedAt, null] as const),
+      [memoryMb, cpuMillicores],
+    ]);
+  return {
+    ...rest,
+    names: tos,
+    leases: leases.map(([holder, to, seq, grantedAt, ...demand]) => [holder, to, seq, grantedAt, demand]),
+    interactive: upgrade(interactive),
+    batch: upgrade(batch),
+  };
+}
+
+/** Distinct names, in the order in which they are first used. */
+class Names {
+  readonly list: string[] = [];
+  private readonly indexes = new Map<string, number>();
+
+  indexOf(name: string): number {
+    const known = this.indexes.get(name);
+    if (known !== undefined) return known;
+    this.indexes.set(name, this.list.length);
+    return this.list.push(name) - 1;
+  }
+}
