@@ -1,7 +1,11 @@
 import type { Ticket } from '../contracts/admission.js';
 import { carryLedger } from '../policy/admission/carry.js';
 import { type Delivery, Ledger } from '../policy/admission/ledger.js';
+import { fairness, heavyAgainstLight } from './fairness.js';
 import { type Figures, rounded, type Table } from './figures.js';
+import { benchIsolation } from './isolation.bench.js';
+import type { BenchPlatform } from './platform.js';
+import { publishedScenario } from './published-scenario.js';
 
 const SLOTS = 400;
 const ENVELOPE = { slots: SLOTS, memoryMb: SLOTS * 600, cpuMillicores: SLOTS * 250 };
@@ -9,8 +13,19 @@ const LIMITS = { envelope: ENVELOPE, workspaces: {}, pausedScorecards: [] };
 const MEASURED_MS = 2_000;
 const SCORECARD = 'sc_01k5x9v2c8f3t7q4m6n0w1y2z3';
 
+/** How fast the policy decides, how well it orders and packs, and what a full runtime costs an idle one. */
+export async function benchAdmission(platform: BenchPlatform): Promise<Figures> {
+  return {
+    ...decisionRates(),
+    'a published scenario, seconds: wall, and mean wait by size': publishedScenario(),
+    fairness: fairness(),
+    'a heavy case against a stream of light ones': heavyAgainstLight(),
+    ...(await benchIsolation(platform)),
+  };
+}
+
 /** The pure policy alone: slots come free, new tickets arrive, others are granted. A decision is a grant. */
-export async function benchAdmission(): Promise<Figures> {
+function decisionRates(): Figures {
   const rates: Table = {};
   for (const waiting of [5_000, 100_000]) {
     const row: Record<string, number> = {};
