@@ -13,8 +13,19 @@ import type { AdmissionMessage } from '../contracts/admission.js';
 import { carryLedger, resumeLedger } from '../policy/admission/carry.js';
 import type { Delivery, Ledger } from '../policy/admission/ledger.js';
 import { limitsAt } from '../policy/admission/limits.js';
+import { explainWaiting, pageQueue, type Seen, viewPool } from '../policy/admission/view.js';
 import { inBackground } from './background.js';
-import { type AdmissionInput, admissionRequested, envelopeChanged, type HeldLease, heldLeases } from './messages.js';
+import {
+  type AdmissionInput,
+  admissionRequested,
+  envelopeChanged,
+  type HeldLease,
+  heldLeases,
+  poolView,
+  queuePage,
+  runtimeOfPool,
+  waitingOf,
+} from './messages.js';
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
 
@@ -36,9 +47,9 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
   const inbox: AdmissionMessage[] = [];
   let signals = 0;
   let announced = 0;
-  setHandler(admissionRequested, (...messages) => {
+  setHandler(admissionRequested, (...requested) => {
     signals += 1;
-    inbox.push(...messages);
+    inbox.push(...requested);
   });
   setHandler(envelopeChanged, (version) => {
     signals += 1;
@@ -53,6 +64,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
     if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
   };
   await renewIfStale();
+  answerQueries(() => ({ runtime: runtimeOfPool(poolId), ledger, limits, now: Date.now() }));
   let deliveries = again;
   let isDirty = true;
   let isDue = false;
@@ -101,6 +113,12 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
     ...handOver(poolId, ledger, inbox, deliveries),
     surveyAt: nextSurveyAt,
   });
+}
+
+function answerQueries(seen: () => Seen): void {
+  setHandler(poolView, () => viewPool(seen()));
+  setHandler(queuePage, (request) => pageQueue(seen(), request));
+  setHandler(waitingOf, (runs) => explainWaiting(seen(), runs));
 }
 
 /** What arrived while the last decision was made is not lost: it goes along, applied. */

@@ -1,6 +1,8 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { AdmissionMessage, Demand, Grant, Lease, WorkClass } from '../contracts/admission.js';
+import type { PoolView, QueuePage, QueueRequest } from '../contracts/admission-view.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import type { Waiting } from '../contracts/waiting.js';
 import type { CarriedLedger, EarlierCarriedLedger } from '../policy/admission/carry.js';
 import type { Delivery } from '../policy/admission/ledger.js';
 
@@ -75,6 +77,9 @@ export const scorecardWorkflowId = (scorecardId: string): string => `scorecard:$
 /** Pool `rt:<workspace>:<runtime id>` is served by `admission:<workspace>:<runtime id>`. */
 export const admissionWorkflowId = (poolId: string): string => poolId.replace(/^rt:/, 'admission:');
 
+/** The id of the runtime that a pool belongs to. */
+export const runtimeOfPool = (poolId: string): string => poolId.slice(poolId.lastIndexOf(':') + 1);
+
 /** To an admission workflow: releases and requests in order, idempotent by holder. */
 export const admissionRequested = defineSignal<AdmissionMessage[]>('admissionRequested');
 /** To an admission workflow: the pool's limits changed to this version; it reads them anew. */
@@ -83,6 +88,8 @@ export const envelopeChanged = defineSignal<[number]>('envelopeChanged');
 export const slotsGranted = defineSignal<[Grant[]]>('slotsGranted');
 /** To a window: the runs of these holders have their outcome, and wait for nothing. */
 export const runsSettled = defineSignal<[string[]]>('runsSettled');
+/** To a window and a root: this run is wanted before the others of its scorecard. */
+export const runPromoted = defineSignal<[string]>('runPromoted');
 /** To a root: this window has nothing left to ask for, and so many cases in flight. */
 export const windowDrained = defineSignal<[WindowReport]>('windowDrained');
 /** To a window: it may have so many cases in flight. */
@@ -96,6 +103,12 @@ export interface WindowReport {
 /** Of an admission workflow: what it has granted and not got back. Not answered before its ledger is read. */
 export const heldLeases = defineQuery<HeldLease[]>('heldLeases');
 export type HeldLease = Pick<Lease, 'holder' | 'seq' | 'grantedAt'>;
+/** Of an admission workflow: limits, use, holders, and who waits. */
+export const poolView = defineQuery<PoolView>('poolView');
+/** Of an admission workflow: a part of its queue in true order. */
+export const queuePage = defineQuery<QueuePage, [QueueRequest]>('queuePage');
+/** Of an admission workflow: why these runs wait, by run. */
+export const waitingOf = defineQuery<Record<string, Waiting>, [string[]]>('waitingOf');
 
 export const casePhase = defineQuery<CasePhase>('casePhase');
 export type CasePhase = 'waiting' | 'running' | 'settling' | 'backing-off' | 'done';

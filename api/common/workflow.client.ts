@@ -4,14 +4,19 @@ import {
   Connection,
   QueryRejectedError,
   WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Env } from '../../config/env.js';
 import type { JsonLog } from '../../config/log.js';
 import { OldTemporalError, refuseOldTemporal, temporalConnection } from '../../config/temporal.js';
+import type { AdmissionMessage } from '../../contracts/admission.js';
+import type { PoolView, QueuePage, QueueRequest } from '../../contracts/admission-view.js';
+import type { Waiting } from '../../contracts/waiting.js';
 import type { ChangedLimits } from '../../store/pool-limits.js';
 import {
+  admissionRequested,
   admissionWorkflowId,
   type CaseInput,
   caseStart,
@@ -19,10 +24,14 @@ import {
   envelopeChanged,
   type HeldLease,
   heldLeases,
+  poolView,
+  queuePage,
+  runPromoted,
   runsSettled,
   type ScorecardInput,
   scorecardStart,
   scorecardWorkflowId,
+  waitingOf,
   windowOfRun,
 } from '../../workflows/messages.js';
 
@@ -81,19 +90,13 @@ export class WorkflowClient {
   /** A run of a scorecard that was settled from outside: its window drops its ticket, its case stops its job. */
   dropRun(scorecardId: string, runId: string): void {
     this.cancelCase(runId);
-    const workflowId = windowOfRun(scorecardId, runId);
-    this.attempt('signal', workflowId, async () => {
-      await this.client.workflow.getHandle(workflowId).signal(runsSettled, [caseWorkflowId(runId)]);
-    });
+    this.signal(windowOfRun(scorecardId, runId), (window) => window.signal(runsSettled, [caseWorkflowId(runId)]));
   }
 
   /** Tells the admission workflows of pools whose limits changed. */
   signalLimits(changed: readonly ChangedLimits[] = []): void {
     for (const { poolId, envelopeVersion } of changed) {
-      const workflowId = admissionWorkflowId(poolId);
-      this.attempt('signal', workflowId, async () => {
-        await this.client.workflow.getHandle(workflowId).signal(envelopeChanged, envelopeVersion);
-      });
+      this.signal(admissionWorkflowId(poolId), (ledger) => ledger.signal(envelopeChanged, envelopeVersion));
     }
   }
 
@@ -133,12 +136,34 @@ export class WorkflowClient {
 
   /** What the ledger of a pool says is granted and not given back; nothing, if it does not run. */
   async heldLeases(poolId: string, deadlineMs: number): Promise<HeldLease[]> {
-    const handle = this.client.workflow.getHandle(admissionWorkflowId(poolId));
-    try {
-      return await this.client.connection.withDeadline(Date.now() + deadlineMs, () => handle.query(heldLeases));
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError) return [];
-      throw error;
+    return (await this.ask(poolId, deadlineMs, (ledger) => ledger.query(heldLeases))) ?? [];
+  }
+
+  /** Limits, use, holders and waiting tickets of a pool; nothing, if its ledger does not run: nobody holds or waits. */
+  poolView(poolId: string, deadlineMs: number): Promise<PoolView | undefined> {
+    return this.ask(poolId, deadlineMs, (ledger) => ledger.query(poolView));
+  }
+
+  /** A part of the queue of a pool in the order in which tickets are considered. */
+  queuePage(poolId: string, request: QueueRequest, deadlineMs: number): Promise<QueuePage | undefined> {
+    return this.ask(poolId, deadlineMs, (ledger) => ledger.query(queuePage, request));
+  }
+
+  /** What these runs wait for in a pool, by run. A run the ledger does not know is left out. */
+  async waitingOf(poolId: string, runs: string[], deadlineMs: number): Promise<Record<string, Waiting>> {
+    return (await this.ask(poolId, deadlineMs, (ledger) => ledger.query(waitingOf, runs))) ?? {};
+  }
+
+  /** A run whose `promoted_at` was set: its ticket goes first; one that has none yet is asked for next. */
+  promote({ runId, scorecardId, poolId }: { runId: string; scorecardId?: string; poolId: string }): void {
+    const message: AdmissionMessage = {
+      ...{ acquire: [], release: [] },
+      promote: [{ holder: caseWorkflowId(runId), at: Date.now() }],
+    };
+    this.signal(admissionWorkflowId(poolId), (handle) => handle.signal(admissionRequested, message));
+    if (scorecardId === undefined) return;
+    for (const workflowId of [scorecardWorkflowId(scorecardId), windowOfRun(scorecardId, runId)]) {
+      this.signal(workflowId, (handle) => handle.signal(runPromoted, runId));
     }
   }
 
@@ -162,6 +187,25 @@ export class WorkflowClient {
       }
       await started();
     });
+  }
+
+  /** Undefined: the ledger of that pool does not run. */
+  private async ask<Answer>(
+    poolId: string,
+    deadlineMs: number,
+    question: (ledger: WorkflowHandle) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
+    const ledger = this.client.workflow.getHandle(admissionWorkflowId(poolId));
+    try {
+      return await this.client.connection.withDeadline(Date.now() + deadlineMs, () => question(ledger));
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError) return undefined;
+      throw error;
+    }
+  }
+
+  private signal(workflowId: string, send: (handle: WorkflowHandle) => Promise<void>): void {
+    this.attempt('signal', workflowId, () => send(this.client.workflow.getHandle(workflowId)));
   }
 
   private cancel(workflowId: string): void {

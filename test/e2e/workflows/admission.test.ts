@@ -1,5 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { AdmissionMessage, Grant, Ticket } from '../../../contracts/admission.js';
+import { PoolView } from '../../../contracts/admission-view.js';
 import {
   admissionRequested,
   admissionWorkflowId,
@@ -7,7 +8,10 @@ import {
   caseWorkflowId,
   envelopeChanged,
   heldLeases,
+  poolView,
+  queuePage,
   TASK_QUEUES,
+  waitingOf,
 } from '../../../workflows/messages.js';
 import { aTicket } from '../../builders.js';
 import { POOL } from '../../integration/store/world.js';
@@ -73,6 +77,11 @@ test(
     await send(acquire('case:b', 'case:c', 'case:d', 'case:e'));
     await eventually('the others are granted', async () => seqsOf('case:d').length === 1);
     expect(seqsOf('case:e')).toEqual([]);
+    const full = { reason: 'slots', scope: 'runtime here', limit: 4, used: 4 };
+    expect(await handle().query(waitingOf, ['e', 'x'])).toEqual({ e: { ...full, ahead: 0 } });
+    const view = await handle().query(poolView);
+    expect(PoolView.parse(view)).toMatchObject({ inUse: { slots: 4 }, waiting: { batch: 1 } });
+    expect(await handle().query(queuePage, { limit: 10 })).toMatchObject({ tickets: [{ run: 'e' }], next: null });
 
     await send(release('case:a', seq));
     await send(release('case:a', seq));

@@ -1,0 +1,132 @@
+import type { AdmissionLimits, Demand, Ticket } from '../../contracts/admission.js';
+import { PoolView, QueuePage } from '../../contracts/admission-view.js';
+import { aTicket } from '../../test/builders.js';
+import { Ledger } from './ledger.js';
+import { explainWaiting, pageQueue, type Seen, viewPool } from './view.js';
+
+const NOW = 100_000;
+const SCORECARD = 'sc_1';
+
+const ticketOf = (run: string, parts: Partial<Ticket> = {}): Ticket => aTicket({ holder: `case:${run}`, ...parts });
+
+/** A pool in which everything that can be granted has been. */
+function seen(tickets: Ticket[], limits: Partial<AdmissionLimits>): Seen {
+  const ledger = Ledger.open(1, [], tickets);
+  const all = { envelope: { slots: 1 }, workspaces: {}, pausedScorecards: [], ...limits };
+  ledger.decide(all, NOW);
+  return { runtime: 'here', ledger, limits: all, now: NOW };
+}
+
+const holding = (demand: Demand = {}): Ticket => ticketOf('running', { demand });
+const slots = { slots: 9 };
+
+test.each<[string, Partial<AdmissionLimits>, Ticket[], unknown]>([
+  ['slots', { envelope: { slots: 1 } }, [holding()], { reason: 'slots', scope: 'runtime here', limit: 1, used: 1 }],
+  [
+    'memory',
+    { envelope: { ...slots, memoryMb: 1_000 } },
+    [holding({ memoryMb: 600 })],
+    { reason: 'memory', scope: 'runtime here', limit: 1_000, used: 600 },
+  ],
+  [
+    'memory of a lowered limit',
+    { envelope: { ...slots, memoryMb: 1_000 }, dial: { mode: 'open', limits: { memoryMb: 400 } } },
+    [],
+    { reason: 'memory', scope: 'runtime here', limit: 400, used: 0 },
+  ],
+  [
+    'cpu',
+    { envelope: { ...slots, cpuMillicores: 1_000 } },
+    [holding({ cpuMillicores: 900 })],
+    { reason: 'cpu', scope: 'runtime here', limit: 1_000, used: 900 },
+  ],
+  [
+    'a runtime that drains',
+    { envelope: slots, dial: { mode: 'draining', limits: {} } },
+    [],
+    { reason: 'paused', scope: 'runtime here', limit: null, used: null },
+  ],
+])('a ticket that %s holds up says so, with limit and use', (_title, limits, others, want) => {
+  const asking = ticketOf(`${SCORECARD}.1`, { demand: { memoryMb: 500, cpuMillicores: 500 } });
+  const pool = seen([...others, asking], limits);
+  expect(explainWaiting(pool, [`${SCORECARD}.1`, 'unknown'])).toEqual({
+    [`${SCORECARD}.1`]: { ahead: 0, ...Object(want) },
+  });
+});
+
+test('what holds a slot waits for its placement', () => {
+  const pool = seen([ticketOf('run_1'), ticketOf('run_2'), ticketOf('run_3')], {});
+  expect(explainWaiting(pool, ['run_1', 'run_3'])).toEqual({
+    run_1: { reason: 'placement', scope: 'runtime here', limit: null, used: null, ahead: 0 },
+    run_3: { reason: 'slots', scope: 'runtime here', limit: 1, used: 1, ahead: 1 },
+  });
+});
+
+test('the view of a pool tells limits, use, holders and who waits since when', () => {
+  const heavy = { memoryMb: 300, sessionPool: 'default/browser' };
+  const dial = { mode: 'open' as const, limits: { slots: 2 }, until: NOW + 1_000 };
+  const tickets = [
+    ticketOf('run_1', { demand: heavy, workspace: 'team' }),
+    ticketOf('run_2'),
+    ticketOf('run_3', { askedAt: NOW - 60_000 }),
+    ticketOf('run_4', { askedAt: NOW }),
+    ticketOf('run_5', { askedAt: NOW - 90_000, class: 'interactive' }),
+  ];
+  const view = viewPool(seen(tickets, { envelope: { slots: 4, memoryMb: 500 }, dial }));
+  expect(PoolView.parse(view)).toEqual(view);
+  expect(view).toMatchObject({
+    envelope: { slots: 4, memoryMb: 500 },
+    limits: { slots: 2, memoryMb: 500 },
+    dial: { mode: 'open', limits: { slots: 2 }, until: new Date(NOW + 1_000).toISOString() },
+    inUse: { slots: 2, memoryMb: 300, cpuMillicores: 0 },
+    leases: [
+      { run: 'run_5', demand: { memoryMb: null, cpuMillicores: null, sessionPool: null } },
+      {
+        run: 'run_1',
+        workspace: 'team',
+        demand: { ...heavy, cpuMillicores: null },
+        grantedAt: new Date(NOW).toISOString(),
+      },
+    ],
+    moreLeases: 0,
+    waiting: { interactive: 0, batch: 3, aged: 2 },
+  });
+});
+
+test('a dial that has ended is not shown', () => {
+  const dial = { mode: 'paused' as const, limits: {}, until: NOW };
+  expect(viewPool(seen([], { dial }))).toMatchObject({ dial: null, limits: { slots: 1 } });
+});
+
+describe('the queue in pages', () => {
+  const runs = Array.from({ length: 7 }, (_, i) => `run_${i}`);
+  const queued = (): Seen =>
+    seen(
+      runs.map((run, i) => ticketOf(run, { workspace: i % 2 ? 'odd' : 'even' })),
+      {},
+    );
+  const runsOf = ({ tickets }: QueuePage): string[] => tickets.map(({ run }) => run);
+
+  test('covers every ticket once, with its place among all', () => {
+    const pool = queued();
+    const first = pageQueue(pool, { limit: 2, workspace: 'odd' });
+    expect(QueuePage.parse(first)).toEqual(first);
+    expect(first).toMatchObject({
+      total: 3,
+      tickets: [
+        { position: 1, run: 'run_1' },
+        { position: 3, run: 'run_3' },
+      ],
+    });
+    const second = pageQueue(pool, { limit: 2, workspace: 'odd', after: first.next ?? '' });
+    expect(second).toMatchObject({ tickets: [{ position: 5, run: 'run_5', waiting: { ahead: 4 } }], next: null });
+  });
+
+  test('leaves nothing out when the last ticket of a page and those before it started meanwhile', () => {
+    const pool = queued();
+    const first = pageQueue(pool, { limit: 3 });
+    expect(runsOf(first)).toEqual(['run_1', 'run_2', 'run_3']);
+    pool.ledger.decide({ ...pool.limits, envelope: { slots: 4 } }, NOW);
+    expect(runsOf(pageQueue(pool, { limit: 3, after: first.next ?? '' }))).toEqual(['run_4', 'run_5', 'run_6']);
+  });
+});
