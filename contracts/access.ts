@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import { Role, Scope } from './identity.js';
 import { WorkspaceId } from './ids.js';
+import { line } from './text.js';
 
 const MAX_KEY_YEARS = 10;
 const YEAR_MS = 365 * 86_400_000;
-/** Visible text of one line. */
-const line = (max: number) =>
-  z
-    .string()
-    .min(1, 'is empty')
-    .max(max, `is longer than ${max} characters`)
-    .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, 'has a control character or is not valid Unicode');
 const moment = z.iso.datetime().nullable();
 
 /** A key is named by its id; the value is shown once. */

@@ -1,20 +1,11 @@
 import type { DataSource } from 'typeorm';
-import type {
-  AdmissionLimits,
-  Demand,
-  Dial,
-  DialMode,
-  Lease,
-  Ticket,
-  WorkClass,
-  WorkspaceShare,
-} from '../contracts/admission.js';
+import type { AdmissionLimits, Demand, Lease, Ticket, WorkClass, WorkspaceShare } from '../contracts/admission.js';
 import { PlatformError } from '../contracts/errors.js';
 import { SHARED_WORKSPACE } from '../contracts/ids.js';
-
 import type { RuntimeKind } from '../contracts/runtime.js';
 import { MAX_TICKETS } from '../policy/admission/ledger.js';
 import { type DemandRow, demandOfRow } from './demand-row.js';
+import { DIAL_COLUMNS, type DialRow, dialOfRow } from './dial-row.js';
 import { row, rows, transaction } from './sql.js';
 
 export interface Rebuilt {
@@ -32,17 +23,12 @@ export interface PoolLimits extends AdmissionLimits {
   epoch: number;
 }
 
-interface PoolRow extends DemandRow {
+interface PoolRow extends DemandRow, DialRow {
   kind: RuntimeKind;
   workspace_id: string;
   envelope_version: number;
   slots: number;
   epoch: number;
-  dial_mode: DialMode;
-  dial_slots: number | null;
-  dial_memory_mb: number | null;
-  dial_cpu_millicores: number | null;
-  dial_until: Date | null;
 }
 
 /** Of workspaces with a weight or quota of their own, and of scorecards that are paused: as many as one reading holds. */
@@ -73,15 +59,6 @@ export const ticketDemand = (stored: DemandRow & { session_pool: string | null }
   ...(stored.session_pool !== null && { sessionPool: stored.session_pool }),
 });
 
-function dialOf({ dial_mode, dial_slots, dial_memory_mb, dial_cpu_millicores, dial_until }: PoolRow): Dial | undefined {
-  const limits = {
-    ...(dial_slots !== null && { slots: dial_slots }),
-    ...demandOfRow({ memory_mb: dial_memory_mb, cpu_millicores: dial_cpu_millicores }),
-  };
-  if (dial_mode === 'open' && Object.keys(limits).length === 0) return undefined;
-  return { mode: dial_mode, limits, ...(dial_until && { until: dial_until.getTime() }) };
-}
-
 const noPool = (poolId: string) => new PlatformError('NOT_FOUND', `there is no pool ${poolId}`);
 
 export class PoolStore {
@@ -90,12 +67,12 @@ export class PoolStore {
   async limits(poolId: string): Promise<PoolLimits> {
     const found = await row<PoolRow>(
       this.dataSource,
-      `SELECT kind, workspace_id, envelope_version, slots, memory_mb, cpu_millicores, epoch, dial_mode, dial_slots,
-         dial_memory_mb, dial_cpu_millicores, dial_until FROM pools WHERE id = $1`,
+      `SELECT kind, workspace_id, envelope_version, slots, memory_mb, cpu_millicores, epoch, ${DIAL_COLUMNS}
+       FROM pools WHERE id = $1`,
       [poolId],
     );
     if (!found) throw noPool(poolId);
-    const dial = dialOf(found);
+    const dial = dialOfRow(found);
     return {
       version: found.envelope_version,
       kind: found.kind,

@@ -14,6 +14,8 @@ export interface RegisteredRuntime extends KnownVersion {
   poolId: string;
   /** The limits in force, which are those of the latest version; of one that is not confirmed, once it is. */
   envelope: Envelope;
+  /** It takes no new work: until when, and why, as far as somebody said so. */
+  drain?: { until?: Date; reason?: string };
   createdAt: Date;
 }
 
@@ -26,6 +28,9 @@ interface RuntimeRow extends KnownVersion, DemandRow {
   pool_slots: number | null;
   pool_memory_mb: number | null;
   pool_cpu_millicores: number | null;
+  is_draining: boolean;
+  dial_until: Date | null;
+  dial_reason: string | null;
 }
 
 export class RuntimeStore {
@@ -64,7 +69,9 @@ export class RuntimeStore {
     const found = await row<RuntimeRow>(
       this.dataSource,
       `SELECT ${KNOWN}, t.content, t.created_at, t.slots, t.memory_mb, t.cpu_millicores, p.slots AS pool_slots,
-         p.memory_mb AS pool_memory_mb, p.cpu_millicores AS pool_cpu_millicores
+         p.memory_mb AS pool_memory_mb, p.cpu_millicores AS pool_cpu_millicores,
+         coalesce(p.dial_mode = 'draining' AND coalesce(p.dial_until > now(), true), false) AS is_draining,
+         p.dial_until, p.dial_reason
        FROM runtimes t LEFT JOIN pools p ON p.workspace_id = t.workspace_id AND p.runtime_id = t.id WHERE t.pk = $1`,
       [pk],
     );
@@ -78,6 +85,9 @@ export class RuntimeStore {
       pool_slots,
       pool_memory_mb,
       pool_cpu_millicores,
+      is_draining,
+      dial_until,
+      dial_reason,
       ...known
     } = found;
     const isInForce = pool_slots !== null && (known.isConfirmed || !(await this.wouldBeLatest(known)));
@@ -89,6 +99,9 @@ export class RuntimeStore {
       spec: RuntimeSpec.parse(content),
       poolId: poolIdOf(known.owner, known.id),
       envelope: { slots: isInForce ? pool_slots : slots, ...demandOfRow(caps) },
+      ...(is_draining && {
+        drain: { ...(dial_until && { until: dial_until }), ...(dial_reason !== null && { reason: dial_reason }) },
+      }),
       createdAt: created_at,
     };
   }

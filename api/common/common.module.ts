@@ -16,6 +16,7 @@ import { AuditStore } from '../../store/audit.store.js';
 import { CensusStore } from '../../store/census.store.js';
 import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
+import { DialStore } from '../../store/dial.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
 import { InvariantStore } from '../../store/invariant.store.js';
@@ -47,6 +48,7 @@ const STORES = [
   CensusStore,
   CiBindingStore,
   DatasetStore,
+  DialStore,
   HarnessStore,
   IdempotencyStore,
   InvariantStore,

@@ -47,6 +47,7 @@ export class ReferencesService {
     if (!found) throw await this.registry.missing('runtimes', workspace, ref);
     const faults = operatorFaults(found.spec, this.operator);
     if (faults.length > 0) throw invalid(`runtime ${found.id}@${found.version}`, faults, 'BAD_SPEC');
+    if (found.drain) throw draining(found.id, found.drain);
     return found;
   }
 
@@ -70,6 +71,12 @@ export class ReferencesService {
     const message = `harness ${spec.id}@${spec.version} needs secrets that are not stored: ${missing.join(', ')}`;
     throw new PlatformError('SECRET_MISSING', message, { errors });
   }
+}
+
+function draining(id: string, { until, reason }: NonNullable<Site['drain']>): PlatformError {
+  const end = until ? `until ${until.toISOString()}` : 'until somebody resumes it';
+  const message = `runtime ${id} takes no new work ${end}${reason === undefined ? '' : `: ${reason}`}`;
+  return new PlatformError('RUNTIME_DRAINING', message, { errors: [{ path: 'runtime', message }] });
 }
 
 function refuseUnbuilt({ id, version, kind, acquire }: HarnessSpec): void {

@@ -1,6 +1,8 @@
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { WhoAmI, WorkspaceRequest, WorkspaceView } from '../../contracts/access.js';
+import { WorkspaceId } from '../../contracts/ids.js';
+import { WorkspaceLimits, WorkspaceLimitsChange } from '../../contracts/workspace-limits.js';
 import { Visiting, type Visitor } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
@@ -47,5 +49,34 @@ export class WorkspacesController {
   })
   list(@Visiting() visitor: Visitor, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<WorkspaceView>> {
     return this.workspaces.list(visitor, query);
+  }
+
+  @Get('workspaces/:id')
+  @Requires('operate', { isAnywhere: true })
+  @Operation({
+    summary: 'Weight and quota of a workspace, and how many of its runs have a slot',
+    answer: { status: 200, schema: WorkspaceLimits },
+    refuses: ['NOT_FOUND'],
+  })
+  limits(@Param('id', { schema: WorkspaceId }) id: string): Promise<WorkspaceLimits> {
+    return this.workspaces.limits(id);
+  }
+
+  @Patch('workspaces/:id')
+  @Requires('operate', { isAnywhere: true })
+  @Operation({
+    summary: 'Sets weight and quota of a workspace',
+    description:
+      'Reaches work that waits within 2 s. A quota counts over all runtimes, and stops nothing that runs: it grants no ' +
+      'more until there is room.',
+    answer: { status: 200, schema: WorkspaceLimits },
+    bodyExample: { weight: 2, maxRunning: 50 },
+    refuses: ['NOT_FOUND'],
+  })
+  setLimits(
+    @Param('id', { schema: WorkspaceId }) id: string,
+    @Body({ schema: WorkspaceLimitsChange }) change: WorkspaceLimitsChange,
+  ): Promise<WorkspaceLimits> {
+    return this.workspaces.setLimits(id, change);
   }
 }

@@ -34,6 +34,7 @@ export const SUBMIT_REFUSALS = [
   'HARNESS_NOT_BUILT',
   'NOT_FOUND',
   'PAYLOAD_TOO_LARGE',
+  'RUNTIME_DRAINING',
   'RUNTIME_REQUIRED',
   'SECRET_MISSING',
 ] as const satisfies readonly ErrorCode[];

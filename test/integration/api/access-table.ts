@@ -82,6 +82,14 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /whoami': { permission: 'read', ok: 200, isAnywhere: true },
   'GET /workspaces': { permission: 'read', ok: 200, isAnywhere: true },
   'POST /workspaces': { permission: 'operate', ok: NEW, isAnywhere: true, body: { id: 'team-c' } },
+  'GET /workspaces/:id': { permission: 'operate', ok: 200, isAnywhere: true, path: '/workspaces/team-a' },
+  'PATCH /workspaces/:id': {
+    permission: 'operate',
+    ok: 200,
+    isAnywhere: true,
+    path: '/workspaces/team-a',
+    body: { weight: 1 },
+  },
   'POST /keys': { permission: 'administer', ok: 201, body: { name: 'another', role: 'viewer' } },
   'GET /keys': { permission: 'administer', ok: 200 },
   'DELETE /keys/:id': {
@@ -149,6 +157,13 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     permission: 'register',
     ok: 503,
     ...version('runtimes', 'here', '/inspect'),
+  },
+  'PATCH /runtimes/:id/admission': {
+    permission: 'administer',
+    ok: 200,
+    foreign: 404,
+    path: '/runtimes/here/admission',
+    body: { mode: 'open' },
   },
   ...standing('datasets', 'tasks'),
   ...standing('harnesses', 'echo'),

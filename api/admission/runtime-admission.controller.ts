@@ -1,0 +1,32 @@
+import { Body, Controller, Param, Patch } from '@nestjs/common';
+import { DialChange, RuntimeDial } from '../../contracts/dial.js';
+import { SpecId } from '../../contracts/ids.js';
+import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
+import { Requires } from '../common/requires.js';
+import { Operation } from '../openapi/operation.js';
+import { DialService } from './dial.service.js';
+
+@Controller('runtimes')
+export class RuntimeAdmissionController {
+  constructor(private readonly dials: DialService) {}
+
+  @Patch(':id/admission')
+  @Requires('administer')
+  @Operation({
+    summary: 'Pauses, drains or limits a runtime, for a while or until it is taken back',
+    description:
+      'Reaches work that waits within 2 s; what runs is left alone. `{"mode": "open"}` takes everything back. Whatever is ' +
+      'set holds for all versions of the runtime, and lowers its limits only. The operator steers shared runtimes.',
+    answer: { status: 200, schema: RuntimeDial },
+    bodyExample: { mode: 'paused', forSec: 1_800, reason: 'nodes are being replaced' },
+    refuses: ['NOT_FOUND'],
+  })
+  turn(
+    @Caller() principal: Principal,
+    @Visiting() { identity }: Visitor,
+    @Param('id', { schema: SpecId }) id: string,
+    @Body({ schema: DialChange }) change: DialChange,
+  ): Promise<RuntimeDial> {
+    return this.dials.turn(principal, identity, id, change);
+  }
+}
