@@ -1,5 +1,8 @@
 import type { Demand, Lease, Ticket, WorkClass } from '../../contracts/admission.js';
+import type { DecisionRecord } from '../../contracts/decisions.js';
 import { Ledger } from './ledger.js';
+import type { LedgerState } from './ledger-state.js';
+import type { Reservation } from './reservation.js';
 
 type Maybe<Value> = Value | null;
 
@@ -9,7 +12,11 @@ type CarriedRest = [
   ...[workspace?: number, sessionPool?: Maybe<number>, expectedMs?: Maybe<number>],
 ];
 type CarriedLease = [holder: string, to: number, seq: number, grantedAt: number, rest: CarriedRest];
-type CarriedTicket = [holder: string, to: number, askedAt: number, promotedAt: Maybe<number>, rest: CarriedRest];
+/** `place`: its number in the order of arrival, over both classes. */
+type CarriedTicket = [
+  ...[holder: string, to: number, askedAt: number, promotedAt: Maybe<number>, rest: CarriedRest],
+  ...[place?: number],
+];
 
 /** A ledger as JSON, small: 5,000 tickets stay below 1 MB. Numbers that stand for names are indexes into `names`. */
 export interface CarriedLedger {
@@ -19,7 +26,14 @@ export interface CarriedLedger {
   leases: CarriedLease[];
   interactive: CarriedTicket[];
   batch: CarriedTicket[];
+  sinceAged?: number;
+  passes?: (readonly [holder: string, passes: number])[];
+  reservation?: Reservation;
+  parked?: (readonly [workspace: string, quota: number])[];
+  decisions?: readonly DecisionRecord[];
 }
+
+type Remembered = Omit<LedgerState, 'epoch' | 'nextSeq' | 'leases' | 'tickets'>;
 
 /** What workers handed over before ledgers knew workspaces. */
 export interface EarlierCarriedLedger {
@@ -33,7 +47,7 @@ export interface EarlierCarriedLedger {
 type EarlierTicket = [holder: string, to: number, askedAt: number, Maybe<number>, Maybe<number>];
 
 export function carryLedger(ledger: Ledger): CarriedLedger {
-  const { epoch, nextSeq, leases, tickets } = ledger.state;
+  const { epoch, nextSeq, leases, tickets, ...state } = ledger.state;
   const names = new Names();
   const restOf = (demand: Demand, workspace: string, expectedMs: number | undefined): CarriedRest => [
     demand.memoryMb ?? null,
@@ -42,19 +56,37 @@ export function carryLedger(ledger: Ledger): CarriedLedger {
     demand.sessionPool === undefined ? null : names.indexOf(demand.sessionPool),
     expectedMs ?? null,
   ];
-  const carried: CarriedLedger = { epoch, nextSeq, names: names.list, leases: [], interactive: [], batch: [] };
+  const carried: CarriedLedger = {
+    ...{ epoch, nextSeq, names: names.list, leases: [], interactive: [], batch: [] },
+    ...restOfState(state),
+  };
   for (const { holder, to, seq, grantedAt, demand, workspace, expectedMs } of leases) {
     carried.leases.push([holder, names.indexOf(to), seq, grantedAt, restOf(demand, workspace, expectedMs)]);
   }
+  let place = 0;
   for (const { holder, to, askedAt, promotedAt, demand, workspace, expectedMs, class: workClass } of tickets) {
     const rest = restOf(demand, workspace, expectedMs);
-    carried[workClass].push([holder, names.indexOf(to), askedAt, promotedAt ?? null, rest]);
+    carried[workClass].push([holder, names.indexOf(to), askedAt, promotedAt ?? null, rest, place]);
+    place += 1;
   }
   return carried;
 }
 
+/** Without what says nothing: most ledgers keep no room and park nobody. */
+function restOfState({ sinceAged, passes, reservation, parked, decisions }: Remembered): Partial<CarriedLedger> {
+  const [carriedPasses, carriedParked] = [[...(passes ?? [])], [...(parked ?? [])]];
+  return {
+    ...(sinceAged !== undefined && { sinceAged }),
+    ...(carriedPasses.length > 0 && { passes: carriedPasses }),
+    ...(reservation && { reservation }),
+    ...(carriedParked.length > 0 && { parked: carriedParked }),
+    ...(decisions && decisions.length > 0 && { decisions: [...decisions] }),
+  };
+}
+
 export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Ledger {
-  const { epoch, nextSeq, names, leases, interactive, batch } = 'names' in carried ? carried : upgraded(carried);
+  const current = 'names' in carried ? carried : upgraded(carried);
+  const { epoch, nextSeq, names, leases, interactive, batch, ...state } = current;
   const nameOf = (index: number): string => names[index] ?? '';
   const resumeRest = ([memoryMb, cpuMillicores, workspace, sessionPool = null, expectedMs = null]: CarriedRest) => ({
     workspace: workspace === undefined ? '' : nameOf(workspace),
@@ -65,18 +97,23 @@ export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Led
     },
     ...(expectedMs !== null && { expectedMs }),
   });
-  const resumeTickets = (tickets: CarriedTicket[], workClass: WorkClass): Ticket[] =>
-    tickets.map(([holder, to, askedAt, promotedAt, rest]) => ({
-      ...{ holder, to: nameOf(to), askedAt, class: workClass, ...resumeRest(rest) },
-      ...(promotedAt !== null && { promotedAt }),
+  const resumeTickets = (tickets: CarriedTicket[], workClass: WorkClass): { place: number; ticket: Ticket }[] =>
+    tickets.map(([holder, to, askedAt, promotedAt, rest, place = 0]) => ({
+      place,
+      ticket: {
+        ...{ holder, to: nameOf(to), askedAt, class: workClass, ...resumeRest(rest) },
+        ...(promotedAt !== null && { promotedAt }),
+      },
     }));
+  const tickets = [...resumeTickets(interactive, 'interactive'), ...resumeTickets(batch, 'batch')];
   return new Ledger({
     epoch,
     nextSeq,
     leases: leases.map(
       ([holder, to, seq, grantedAt, rest]): Lease => ({ holder, to: nameOf(to), seq, grantedAt, ...resumeRest(rest) }),
     ),
-    tickets: [...resumeTickets(interactive, 'interactive'), ...resumeTickets(batch, 'batch')],
+    tickets: tickets.sort((one, other) => one.place - other.place).map(({ ticket }) => ticket),
+    ...state,
   });
 }
 

@@ -1,16 +1,20 @@
-import type {
-  AdmissionLimits,
-  AdmissionMessage,
-  Demand,
-  Grant,
-  Lease,
-  Release,
-  Ticket,
-  WorkClass,
-} from '../../contracts/admission.js';
+import type { AdmissionLimits, AdmissionMessage, Grant, Lease, Release, Ticket } from '../../contracts/admission.js';
+import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Envelope } from '../../contracts/runtime.js';
-import { type Excess, exceeds } from '../demand.js';
-import { limitsAt } from './limits.js';
+import type { Excess } from '../demand.js';
+import { AgedTurn } from './ageing.js';
+import { DecisionLog } from './decision-log.js';
+import { DemandCheck } from './demand-check.js';
+import { inOrder } from './in-order.js';
+import type { LedgerState } from './ledger-state.js';
+import type { LimitsInForce } from './limits.js';
+import type { Waiter } from './lines.js';
+import { Order } from './order.js';
+import { Picker } from './picker.js';
+import { type Reservation, Reservations } from './reservation.js';
+import { freeOf, less, type Use, wholeOf } from './room.js';
+import { InUse, scorecardOf } from './shares.js';
+import { Standing } from './standing.js';
 
 /** A grant and the workflow that is told of it. */
 export interface Delivery extends Grant {
@@ -37,29 +41,30 @@ export const MAX_TICKETS = 5_000;
 /** Leases ever granted in one epoch: their numbers never meet those of another one. */
 const SEQS_PER_EPOCH = 1e9;
 
-const CLASSES: readonly WorkClass[] = ['interactive', 'batch'];
-
-/** What a ledger is made of. */
-export interface LedgerState {
-  epoch: number;
-  nextSeq: number;
-  leases: Iterable<Lease>;
-  /** In order of arrival. */
-  tickets: Iterable<Ticket>;
-}
-
 /** Leases and queue of one pool. It changes in place, and knows neither clock nor world. */
 export class Ledger {
   readonly epoch: number;
   private nextSeq: number;
   private readonly held = new Map<string, Lease>();
-  private readonly waiters: Record<WorkClass, Map<string, Ticket>> = { interactive: new Map(), batch: new Map() };
+  private readonly inUseNow = new InUse();
+  private readonly standing: Standing;
+  private readonly order: Order;
+  private readonly aged: AgedTurn;
+  private readonly reservations: Reservations;
+  private readonly log: DecisionLog;
+  private readonly demands: DemandCheck;
 
-  constructor({ epoch, nextSeq, leases, tickets }: LedgerState) {
+  constructor({ epoch, nextSeq, leases, tickets, ...state }: LedgerState) {
     this.epoch = epoch;
     this.nextSeq = nextSeq;
-    for (const lease of leases) this.held.set(lease.holder, lease);
-    for (const ticket of tickets) this.enqueue(ticket);
+    this.standing = new Standing(this.inUseNow, state.parked ?? []);
+    this.order = new Order(this.standing);
+    this.demands = new DemandCheck(this.order);
+    this.aged = new AgedTurn(state.sinceAged);
+    this.reservations = new Reservations(state.passes, state.reservation);
+    this.log = new DecisionLog(state.decisions);
+    for (const lease of leases) this.hold(lease);
+    for (const ticket of tickets) this.order.put(ticket);
   }
 
   /** The ledger of a new epoch: live attempts keep their leases, waiting runs queue again in the order given. */
@@ -68,7 +73,17 @@ export class Ledger {
   }
 
   get state(): LedgerState {
-    return { epoch: this.epoch, nextSeq: this.nextSeq, leases: this.held.values(), tickets: this.tickets() };
+    return {
+      epoch: this.epoch,
+      nextSeq: this.nextSeq,
+      leases: this.held.values(),
+      tickets: this.order.byArrival().map(({ ticket }) => ticket),
+      sinceAged: this.aged.since,
+      passes: this.reservations.passes,
+      reservation: this.reservations.held,
+      parked: this.standing.parked,
+      decisions: this.log.last,
+    };
   }
 
   get leases(): ReadonlyMap<string, Lease> {
@@ -76,122 +91,185 @@ export class Ledger {
   }
 
   get waiting(): number {
-    return this.waiters.interactive.size + this.waiters.batch.size;
+    return this.order.size;
   }
 
   get isIdle(): boolean {
     return this.held.size + this.waiting === 0;
   }
 
+  /** What room is kept for. */
+  get reservation(): Reservation | undefined {
+    return this.reservations.held;
+  }
+
+  /** Workspaces that have as many open runs as their quota allows, over all pools. */
+  get parked(): string[] {
+    return [...this.standing.parked.keys()];
+  }
+
+  get inUse(): Readonly<Use> {
+    return this.inUseNow.total;
+  }
+
+  /** The last of them, oldest first. */
+  get decisions(): readonly DecisionRecord[] {
+    return this.log.last;
+  }
+
+  useOf(workspace: string): Readonly<Use> {
+    return this.inUseNow.ofWorkspace(workspace);
+  }
+
   ticketOf(holder: string): Ticket | undefined {
-    return this.waiters.interactive.get(holder) ?? this.waiters.batch.get(holder);
+    return this.order.get(holder)?.ticket;
+  }
+
+  /** The order in which tickets would start if each fitted, by what is in use now: rules 1 to 6 of `decide`. */
+  inOrder(limits: AdmissionLimits, now: number): Iterable<Ticket> {
+    this.follow(limits, now);
+    return inOrder(this.order, this.reservation?.holder, this.aged, now);
   }
 
   /**
-   * Applies messages in order; in each, releases go first. Returns grants that are due again.
+   * Applies messages in order; in each releases go first, then requests, then the rest. Returns grants that are due again.
    * 1. A release with `seq` drops the lease of that number; without one, the ticket; of a holder that is gone, both.
-   * 2. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
-   * 3. An acquire by a holder that waits keeps its place.
-   * 4. A full queue takes no new ticket: who asked, asks again.
+   * 2. One over quota parks its workspace: it is granted nothing until it is said to have room, gives back another
+   *    lease, or has another quota.
+   * 3. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
+   * 4. An acquire by a holder that waits keeps its place.
+   * 5. In a full queue the newest ticket of the workspace with the most gives way to one of a workspace that has fewer
+   *    even with it. Any other new ticket is not taken. Who asked, asks again.
    */
-  receive(messages: readonly AdmissionMessage[], _now: number): Delivery[] {
+  receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     const again = new Map<string, Delivery>();
-    for (const { acquire, release } of messages) {
+    for (const { acquire, release, promote = [], unpark = [] } of messages) {
       for (const given of release) if (this.release(given)) again.delete(given.holder);
       for (const ticket of acquire) {
         const lease = this.held.get(ticket.holder);
         if (lease) {
           this.held.set(ticket.holder, { ...lease, to: ticket.to });
           again.set(ticket.holder, { holder: ticket.holder, seq: lease.seq, epoch: this.epoch, to: ticket.to });
-        } else if (this.ticketOf(ticket.holder) || this.waiting < MAX_TICKETS) this.enqueue(ticket);
+        } else this.enqueue(ticket, now);
       }
+      for (const { holder, at } of promote) this.promote(holder, at);
+      for (const workspace of unpark) this.unpark(workspace);
     }
     return [...again.values()];
   }
 
   /**
    * Which waiting tickets start now. They hold their demand from here on, before anyone is told.
-   * 1. Interactive tickets go before batch ones.
-   * 2. Within a class, in order of arrival.
-   * 3. A ticket fits if slots, declared memory and declared CPU all stay within the envelope; an exact fit fits.
-   * 4. What a ticket does not declare is not counted: it takes a slot only, even where that sum is already full.
-   * 5. A ticket that does not fit is passed over; smaller ones behind it may start.
-   * 6. A ticket that asks for more than the whole envelope is refused.
+   * 1. The ticket that room is kept for, once it fits.
+   * 2. Interactive tickets before batch ones; a promoted ticket counts as interactive. A batch ticket that waited 60 s
+   *    is aged: while interactive ones wait, aged ones go first if none of the last three grants went to one.
+   * 3. Between workspaces the one with the lower share: of slots, memory or CPU, what it has most of in use now, over
+   *    its weight. A workspace's promoted tickets go before its others, as they were promoted.
+   * 4. Between scorecards of a workspace the one with the lower share; single runs count as one scorecard.
+   * 5. In order of arrival.
+   * 6. What is equal in shares goes by its id, so that the order is total.
+   * 7. Passed over are paused scorecards, workspaces at their quota, and tickets whose session pool is full.
+   * 8. A ticket fits if slots, declared memory and declared CPU all stay within the envelope; an exact fit fits. What it
+   *    does not declare is not counted, even where that sum is already full. What does not fit is passed over.
+   * 9. Whoever is first of all that would fit into the empty envelope is passed by each grant behind it. After 16 such
+   *    grants room is kept for it, and for nobody else, until it starts, is withdrawn, or cannot start for another
+   *    reason: on each axis that it declares others take only what is free beyond its demand, and one slot stays free.
+   * 10. What fits and ends, as far as durations are known, before the ticket that room is kept for can start, may start.
+   * 11. A ticket that asks for more than the whole envelope is refused.
    */
   decide(limits: AdmissionLimits, now: number, max = MAX_GRANTS): Decision {
-    const { envelope, isOpen } = limitsAt(limits, now);
-    const room = this.roomIn(envelope);
-    const refused = this.refuse(limits.envelope);
+    const { envelope, isOpen } = this.follow(limits, now);
+    for (const workspace of this.standing.unparkChanged()) this.order.place(workspace, '');
+    const refused = this.refuse(limits.envelope, now);
     const granted: Delivery[] = [];
-    if (!isOpen) return { granted, refused, isCut: false };
-    for (const ticket of [...this.tickets()]) {
-      if (room.slots < 1 || granted.length >= max) break;
-      if (!fits(ticket.demand, room)) continue;
-      take(room, ticket.demand);
-      granted.push(this.grant(ticket, now));
+    const picker = new Picker(this.order, this.reservations, this.aged, envelope, now);
+    while (isOpen && granted.length < max) {
+      const free = less(wholeOf(envelope), this.inUse);
+      const pick = picker.pick(free);
+      if (!pick) break;
+      const { waiter, by, passed } = pick;
+      const { holder } = waiter.ticket;
+      const passes = this.reservations.passes.get(holder) ?? 0;
+      this.log.add({ what: 'granted', at: now, holder, by, free: freeOf(envelope, free), passes });
+      granted.push(this.grant(waiter, now));
+      if (passed && this.reservations.pass(passed.ticket.holder)) {
+        const reserved = picker.reserve(passed, less(wholeOf(envelope), this.inUse), this.held.values());
+        this.log.add({ what: 'reserved', at: now, ...reserved });
+      }
     }
     return { granted, refused, isCut: granted.length === max };
   }
 
+  private follow(limits: AdmissionLimits, now: number): LimitsInForce {
+    const { inForce, isChanged } = this.standing.follow(limits, now);
+    if (isChanged) this.order.placeAll();
+    return inForce;
+  }
+
   /** Whether it ended a lease. */
-  private release({ holder, seq, isGone }: Release): boolean {
-    const isEnd = isGone === true || (seq !== undefined && this.held.get(holder)?.seq === seq);
-    if (isEnd) this.held.delete(holder);
-    if (isGone === true || seq === undefined) for (const name of CLASSES) this.waiters[name].delete(holder);
+  private release({ holder, seq, isGone, isOverQuota }: Release): boolean {
+    const lease = this.held.get(holder);
+    const isEnd = lease !== undefined && (isGone === true || (seq !== undefined && lease.seq === seq));
+    if (isEnd) {
+      this.held.delete(holder);
+      this.inUseNow.remove(lease);
+      if (isOverQuota) this.standing.park(lease.workspace);
+      else this.standing.parked.delete(lease.workspace);
+      this.order.place(lease.workspace, scorecardOf(holder));
+    }
+    if (isGone === true || seq === undefined) this.withdraw(holder);
     return isEnd;
   }
 
-  private grant({ holder, to, workspace, demand, class: workClass, expectedMs }: Ticket, now: number): Delivery {
+  private withdraw(holder: string): void {
+    this.order.remove(holder);
+    this.reservations.forget(holder);
+  }
+
+  private hold(lease: Lease): void {
+    this.held.set(lease.holder, lease);
+    this.inUseNow.add(lease);
+  }
+
+  private grant({ ticket }: Waiter, now: number): Delivery {
+    const { holder, to, workspace, demand, expectedMs } = ticket;
     const seq = this.nextSeq;
     this.nextSeq += 1;
-    this.waiters[workClass].delete(holder);
+    this.withdraw(holder);
     const expected = expectedMs === undefined ? {} : { expectedMs };
-    this.held.set(holder, { holder, to, workspace, seq, demand, grantedAt: now, ...expected });
+    this.hold({ holder, to, workspace, seq, demand, grantedAt: now, ...expected });
+    this.order.place(workspace, scorecardOf(holder));
     return { holder, seq, epoch: this.epoch, to };
   }
 
-  private enqueue(ticket: Ticket): void {
-    for (const name of CLASSES) if (name !== ticket.class) this.waiters[name].delete(ticket.holder);
-    this.waiters[ticket.class].set(ticket.holder, ticket);
-  }
-
-  private refuse(envelope: Envelope): Refusal[] {
-    const refused: Refusal[] = [];
-    for (const { holder, to, demand } of this.tickets()) {
-      const excess = exceeds(demand, envelope);
-      if (excess) refused.push({ holder, to, ...excess });
+  private enqueue(ticket: Ticket, now: number): void {
+    const { holder } = ticket;
+    // Earlier workers did not say whose it is.
+    const workspace = ticket.workspace ?? '';
+    if (!this.order.get(holder) && this.waiting >= MAX_TICKETS) {
+      const newest = this.order.newestAbove(workspace)?.ticket.holder;
+      if (newest === undefined) return;
+      this.withdraw(newest);
+      this.log.add({ what: 'evicted', at: now, holder: newest, madeRoomFor: holder });
     }
-    for (const { holder } of refused) this.release({ holder });
-    return refused;
+    this.order.put({ ...ticket, workspace });
+    this.demands.add(holder);
   }
 
-  /** In the order they are considered: rules 1 and 2 of `decide`. */
-  private *tickets(): Iterable<Ticket> {
-    for (const name of CLASSES) yield* this.waiters[name].values();
+  private promote(holder: string, at: number): void {
+    const ticket = this.ticketOf(holder);
+    if (ticket && ticket.promotedAt === undefined) this.order.put({ ...ticket, promotedAt: at });
   }
 
-  /** What is free; negative after a limit was lowered, until enough is given back. */
-  private roomIn(envelope: Envelope): Room {
-    const { slots, memoryMb = Number.POSITIVE_INFINITY, cpuMillicores = Number.POSITIVE_INFINITY } = envelope;
-    const room = { slots, memoryMb, cpuMillicores };
-    for (const { demand } of this.held.values()) take(room, demand);
-    return room;
+  private unpark(workspace: string): void {
+    if (this.standing.parked.delete(workspace)) this.order.place(workspace, '');
   }
-}
 
-interface Room {
-  slots: number;
-  memoryMb: number;
-  cpuMillicores: number;
-}
-
-const fits = ({ memoryMb, cpuMillicores }: Demand, room: Room): boolean =>
-  room.slots >= 1 &&
-  (memoryMb === undefined || memoryMb <= room.memoryMb) &&
-  (cpuMillicores === undefined || cpuMillicores <= room.cpuMillicores);
-
-function take(room: Room, { memoryMb = 0, cpuMillicores = 0 }: Demand): void {
-  room.slots -= 1;
-  room.memoryMb -= memoryMb;
-  room.cpuMillicores -= cpuMillicores;
+  private refuse(envelope: Envelope, now: number): Refusal[] {
+    return this.demands.excessive(envelope).map(({ ticket: { holder, to }, excess }) => {
+      this.withdraw(holder);
+      this.log.add({ what: 'refused', at: now, holder, ...excess });
+      return { holder, to, ...excess };
+    });
+  }
 }

@@ -1,0 +1,20 @@
+import type { Lease, Ticket } from '../../contracts/admission.js';
+import type { DecisionRecord } from '../../contracts/decisions.js';
+import type { Reservation } from './reservation.js';
+
+/** What a ledger is made of. */
+export interface LedgerState {
+  epoch: number;
+  nextSeq: number;
+  leases: Iterable<Lease>;
+  /** In order of arrival. */
+  tickets: Iterable<Ticket>;
+  /** Grants since the last one to aged batch work. */
+  sinceAged?: number;
+  /** How often tickets were passed, by holder. */
+  passes?: Iterable<readonly [string, number]>;
+  reservation?: Reservation;
+  /** Workspaces over their quota, and the quota they were over. */
+  parked?: Iterable<readonly [string, number]>;
+  decisions?: readonly DecisionRecord[];
+}
