@@ -67,8 +67,8 @@ test('the view of a pool tells limits, use, holders and who waits since when', (
   const dial = { mode: 'open' as const, limits: { slots: 2 }, until: NOW + 1_000 };
   const tickets = [
     ticketOf('run_1', { demand: heavy, workspace: 'team' }),
-    ticketOf('run_2'),
-    ticketOf('run_3', { askedAt: NOW - 60_000 }),
+    ticketOf('run_2', { workspace: 'unit' }),
+    ticketOf('run_3', { workspace: 'unit', askedAt: NOW - 60_000 }),
     ticketOf('run_4', { askedAt: NOW }),
     ticketOf('run_5', { askedAt: NOW - 90_000, class: 'interactive' }),
   ];
@@ -80,13 +80,13 @@ test('the view of a pool tells limits, use, holders and who waits since when', (
     dial: { mode: 'open', limits: { slots: 2 }, until: new Date(NOW + 1_000).toISOString() },
     inUse: { slots: 2, memoryMb: 300, cpuMillicores: 0 },
     leases: [
-      { run: 'run_5', demand: { memoryMb: null, cpuMillicores: null, sessionPool: null } },
       {
         run: 'run_1',
         workspace: 'team',
         demand: { ...heavy, cpuMillicores: null },
         grantedAt: new Date(NOW).toISOString(),
       },
+      { run: 'run_5', demand: { memoryMb: null, cpuMillicores: null, sessionPool: null } },
     ],
     moreLeases: 0,
     waiting: { interactive: 0, batch: 3, aged: 2 },
@@ -100,30 +100,30 @@ test('a dial that has ended is not shown', () => {
 
 describe('the queue in pages', () => {
   const runs = Array.from({ length: 7 }, (_, i) => `run_${i}`);
-  const queued = (): Seen =>
+  const queued = (others: string): Seen =>
     seen(
-      runs.map((run, i) => ticketOf(run, { workspace: i % 2 ? 'odd' : 'even' })),
+      runs.map((run, i) => ticketOf(run, { workspace: i % 2 ? others : 'even' })),
       {},
     );
   const runsOf = ({ tickets }: QueuePage): string[] => tickets.map(({ run }) => run);
 
   test('covers every ticket once, with its place among all', () => {
-    const pool = queued();
+    const pool = queued('odd');
     const first = pageQueue(pool, { limit: 2, workspace: 'odd' });
     expect(QueuePage.parse(first)).toEqual(first);
     expect(first).toMatchObject({
       total: 3,
       tickets: [
         { position: 1, run: 'run_1' },
-        { position: 3, run: 'run_3' },
+        { position: 2, run: 'run_3' },
       ],
     });
     const second = pageQueue(pool, { limit: 2, workspace: 'odd', after: first.next ?? '' });
-    expect(second).toMatchObject({ tickets: [{ position: 5, run: 'run_5', waiting: { ahead: 4 } }], next: null });
+    expect(second).toMatchObject({ tickets: [{ position: 3, run: 'run_5', waiting: { ahead: 2 } }], next: null });
   });
 
   test('leaves nothing out when the last ticket of a page and those before it started meanwhile', () => {
-    const pool = queued();
+    const pool = queued('even');
     const first = pageQueue(pool, { limit: 3 });
     expect(runsOf(first)).toEqual(['run_1', 'run_2', 'run_3']);
     pool.ledger.decide({ ...pool.limits, envelope: { slots: 4 } }, NOW);

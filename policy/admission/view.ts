@@ -8,14 +8,13 @@ import type {
   QueueRequest,
 } from '../../contracts/admission-view.js';
 import type { Waiting } from '../../contracts/waiting.js';
+import { AGED_AFTER_MS } from './ageing.js';
 import type { Ledger } from './ledger.js';
 import { limitsAt } from './limits.js';
 import { Reasons } from './reasons.js';
 
 /** Entries of one list in an answer: a query carries little, and nobody reads more. */
 const MOST_LISTED = 200;
-/** After so long a batch ticket gets its turn among interactive ones. */
-const AGED_AFTER_MS = 60_000;
 
 /** Everything that is asked of a pool is answered from this. */
 export interface Seen {
@@ -30,7 +29,7 @@ export function viewPool({ runtime, ledger, limits, now }: Seen): PoolView {
   const { envelope, dial } = limits;
   const leases = [...ledger.leases.values()].sort((one, other) => one.grantedAt - other.grantedAt);
   const waiting = { interactive: 0, batch: 0, aged: 0 };
-  for (const { class: workClass, askedAt } of ledger.state.tickets) {
+  for (const { class: workClass, askedAt } of ledger.inOrder(limits, now)) {
     waiting[workClass] += 1;
     if (workClass === 'batch' && now - askedAt >= AGED_AFTER_MS) waiting.aged += 1;
   }
@@ -44,7 +43,7 @@ export function viewPool({ runtime, ledger, limits, now }: Seen): PoolView {
     moreLeases: Math.max(0, leases.length - MOST_LISTED),
     waiting,
     reservation: null,
-    parkedWorkspaces: [],
+    parkedWorkspaces: ledger.parked.slice(0, MOST_LISTED),
     pausedScorecards: limits.pausedScorecards.slice(0, MOST_LISTED),
     sessionPools: [],
     circuit: null,
@@ -57,7 +56,7 @@ export function viewPool({ runtime, ledger, limits, now }: Seen): PoolView {
  * before; if that waits no more, as far before its place as grants were made since, so that none is left out.
  */
 export function pageQueue(seen: Seen, { after, limit, workspace }: QueueRequest): QueuePage {
-  const tickets = [...seen.ledger.state.tickets];
+  const tickets = [...seen.ledger.inOrder(seen.limits, seen.now)];
   const reasons = new Reasons(seen.runtime, seen.ledger, seen.limits, seen.now);
   const wanted = (ticket: Ticket): boolean => workspace === undefined || ticket.workspace === workspace;
   const page: QueuedTicket[] = [];
@@ -81,7 +80,7 @@ export function explainWaiting(seen: Seen, runs: readonly string[]): Record<stri
   const wanted = new Set(runs);
   const found: Record<string, Waiting> = {};
   let ahead = 0;
-  for (const ticket of seen.ledger.state.tickets) {
+  for (const ticket of seen.ledger.inOrder(seen.limits, seen.now)) {
     const run = runOf(ticket);
     if (wanted.has(run)) found[run] = { ...reasons.of(ticket), ahead };
     ahead += 1;
