@@ -8,6 +8,7 @@ import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { QueueModule } from './queue/queue.module.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
@@ -26,6 +27,7 @@ import { SharedModule } from './shared/shared.module.js';
     RunsModule,
     SecretsModule,
     AdmissionModule,
+    QueueModule,
     TrailModule,
     IdentityModule,
     HealthModule,

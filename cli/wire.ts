@@ -11,6 +11,7 @@ import {
 } from '../contracts/access.js';
 import { AuditEvent } from '../contracts/audit.js';
 import { AttemptView, RunView } from '../contracts/run.js';
+import { WaitingView } from '../contracts/run-waiting.js';
 import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
 import { OldestRun, ProgressEvent } from '../contracts/scorecard-events.js';
 import { Rotation, SecretStored, SecretView } from '../contracts/secret.js';
@@ -62,7 +63,14 @@ export type AuditReply = z.infer<typeof AuditReply>;
 
 const score = z.object({ grader: z.string(), kind: z.string(), passed: z.boolean(), detail: z.string() });
 
-export const RunReply = z.object({ ...RunView.shape, scores: z.array(score).nullable() });
+const waiting = z.object(WaitingView.shape);
+
+/** `waiting` is of lists alone. */
+export const RunReply = z.object({
+  ...RunView.shape,
+  scores: z.array(score).nullable(),
+  waiting: waiting.nullish(),
+});
 export type RunReply = z.infer<typeof RunReply>;
 
 export const AttemptReply = z.object({ ...AttemptView.shape });

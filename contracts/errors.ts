@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   BACKEND_NOT_BUILT: { status: 501, isRetryable: false },
   HARNESS_NOT_BUILT: { status: 501, isRetryable: false },
   SECRETS_DISABLED: { status: 501, isRetryable: false },
+  ADMISSION_UNREACHABLE: { status: 503, isRetryable: true },
   ISSUER_UNREACHABLE: { status: 503, isRetryable: true },
   NOT_READY: { status: 503, isRetryable: true },
   CLUSTER_UNREACHABLE: { status: 503, isRetryable: true },

@@ -29,11 +29,14 @@ export interface PositionedRun {
   run: RunView;
 }
 
+/** The state of run `r`. */
+export const RUN_STATE = `CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
+  WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END`;
+
 const RUN_ROWS = `
   SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, h.id || '@' || h.version AS harness,
     p.runtime_id || '@' || r.runtime_version AS runtime,
-    CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
-         WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END AS state,
+    ${RUN_STATE} AS state,
     r.outcome, r.error_class, r.error_code, r.reason, r.decided_by, r.scores, r.created_at, r.settled_at,
     (SELECT count(*) FROM attempts a WHERE a.run_id = r.id) AS attempts,
     (SELECT (a.record ->> 'commandMs')::int FROM attempts a

@@ -1,14 +1,35 @@
-import { Body, Controller, Param, Patch } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
 import { DialChange, RuntimeDial } from '../../contracts/dial.js';
 import { SpecId } from '../../contracts/ids.js';
+import { RuntimeAdmission } from '../../contracts/runtime-admission.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
 import { DialService } from './dial.service.js';
+import { RuntimeAdmissionService } from './runtime-admission.service.js';
 
 @Controller('runtimes')
 export class RuntimeAdmissionController {
-  constructor(private readonly dials: DialService) {}
+  constructor(
+    private readonly dials: DialService,
+    private readonly admissions: RuntimeAdmissionService,
+  ) {}
+
+  @Get(':id/admission')
+  @Requires('read')
+  @Operation({
+    summary: 'Limits, use, holders of slots, waiting runs and last decisions of a runtime, as its ledger has them',
+    description: 'Of a shared runtime, runs of other workspaces are counted, and shown to the operator only.',
+    answer: { status: 200, schema: RuntimeAdmission },
+    refuses: ['NOT_FOUND', 'ADMISSION_UNREACHABLE'],
+  })
+  admission(
+    @Caller() principal: Principal,
+    @Visiting() { identity }: Visitor,
+    @Param('id', { schema: SpecId }) id: string,
+  ): Promise<RuntimeAdmission> {
+    return this.admissions.read(principal, identity, id);
+  }
 
   @Patch(':id/admission')
   @Requires('administer')

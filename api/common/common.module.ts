@@ -18,6 +18,7 @@ import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { DialStore } from '../../store/dial.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
+import { HolderStore } from '../../store/holder.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
 import { InvariantStore } from '../../store/invariant.store.js';
 import { KeyStore } from '../../store/key.store.js';
@@ -32,6 +33,7 @@ import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import { ScorecardNotes } from '../../store/scorecard-notes.js';
+import { WaitingStore } from '../../store/waiting.store.js';
 import { WorkspaceStore } from '../../store/workspace.store.js';
 import { AccessMode } from '../identity/access-mode.js';
 import { CHECK_LABEL, CheckTokens } from '../runtimes/check-tokens.js';
@@ -50,6 +52,7 @@ const STORES = [
   DatasetStore,
   DialStore,
   HarnessStore,
+  HolderStore,
   IdempotencyStore,
   InvariantStore,
   KeyStore,
@@ -63,6 +66,7 @@ const STORES = [
   RunStore,
   RuntimeStore,
   ScorecardStore,
+  WaitingStore,
   WorkspaceStore,
 ];
 

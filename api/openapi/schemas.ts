@@ -5,6 +5,7 @@ import { Grader } from '../../contracts/grader.js';
 import { HarnessSpec } from '../../contracts/harness.js';
 import { AttemptEvent, CutEvent, EndEvent, PieceEvent } from '../../contracts/log-events.js';
 import { AttemptView, RunView, Score } from '../../contracts/run.js';
+import { ListedRun, QueueEntry, WaitingView } from '../../contracts/run-waiting.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import { Counts, Rate, Rates, RunRequest, ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
 import { FinishEvent, OldestRun, ProgressEvent, RunEvent } from '../../contracts/scorecard-events.js';
@@ -23,10 +24,12 @@ const NAMED = {
   FinishEvent,
   Grader,
   HarnessSpec,
+  ListedRun,
   OldestRun,
   PieceEvent,
   Problem,
   ProgressEvent,
+  QueueEntry,
   Rate,
   Rates,
   RunEvent,
@@ -38,6 +41,7 @@ const NAMED = {
   ScorecardView,
   Straggler,
   Stragglers,
+  WaitingView,
 } as const satisfies Record<string, z.ZodType>;
 
 type JsonSchema = Record<string, unknown>;

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { RunId } from '../../contracts/ids.js';
 import { LogPositionId } from '../../contracts/log-events.js';
 import { RunView } from '../../contracts/run.js';
+import { ListedRun } from '../../contracts/run-waiting.js';
 import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { type Page, pageOf } from '../common/cursor.js';
@@ -53,9 +54,9 @@ export class RunsController {
   @Operation({
     summary: 'Single runs, newest first',
     description: 'Those that are in no scorecard: the runs of a scorecard are its `/cases`.',
-    answer: { status: 200, schema: pageOf(RunView) },
+    answer: { status: 200, schema: pageOf(ListedRun) },
   })
-  list(@Caller() { workspace }: Principal, @Query({ schema: RunQuery }) query: RunQuery): Promise<Page<RunView>> {
+  list(@Caller() { workspace }: Principal, @Query({ schema: RunQuery }) query: RunQuery): Promise<Page<ListedRun>> {
     return this.runs.list(workspace, query);
   }
 

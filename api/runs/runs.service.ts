@@ -6,6 +6,7 @@ import type { HarnessSpec } from '../../contracts/harness.js';
 import { RunId } from '../../contracts/ids.js';
 import { logPosition } from '../../contracts/log-events.js';
 import type { AttemptView, RunView } from '../../contracts/run.js';
+import type { ListedRun } from '../../contracts/run-waiting.js';
 import type { RunRequest } from '../../contracts/scorecard.js';
 import { caseFaults } from '../../policy/cases.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
@@ -17,6 +18,7 @@ import { newId } from '../../store/ids.js';
 import { type LogChunk, LogStore } from '../../store/log.store.js';
 import type { LogOffsets } from '../../store/log-page.js';
 import { type NewRun, RunStore } from '../../store/run.store.js';
+import { ScorecardStore } from '../../store/scorecard.store.js';
 import type { Principal } from '../common/caller.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
@@ -30,6 +32,7 @@ import type { RunQuery } from '../common/run-query.js';
 import { invalid } from '../common/schema.pipe.js';
 import { confirmationBy, type Use, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
+import { WaitingService } from '../queue/waiting.service.js';
 import { keptChunks } from './log-bytes.js';
 import { LogFollower } from './log-follower.js';
 import type { LogQuery } from './runs.schema.js';
@@ -65,6 +68,8 @@ export class RunsService {
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
     private readonly operator: Operator,
+    private readonly waiting: WaitingService,
+    private readonly scorecards: ScorecardStore,
   ) {}
 
   async submit(principal: Principal, request: RunRequest, key: string | undefined): Promise<SubmittedView> {
@@ -105,15 +110,16 @@ export class RunsService {
   async list(
     workspace: string,
     { cursor, limit, state, outcome, class: errorClass }: RunQuery,
-  ): Promise<Page<RunView>> {
+  ): Promise<Page<ListedRun>> {
     const after = decodeCursor(RunId, cursor);
     const runs = await this.runs.pageOfSingles(workspace, { state, outcome, errorClass, after, limit: limit + 1 });
-    return toPage(
+    const { items, next } = toPage(
       runs,
       limit,
       (run) => run,
       ({ id }) => id,
     );
+    return { items: await this.waiting.withWaiting(items), next };
   }
 
   async read(workspace: string, id: string): Promise<RunView> {
@@ -161,10 +167,14 @@ export class RunsService {
   /** In the database first, then in Temporal. A run that has its outcome keeps it. */
   async cancel(caller: Principal, id: string): Promise<RunView> {
     const { workspace } = caller;
-    await this.read(workspace, id);
+    const { scorecard } = await this.read(workspace, id);
     await refuseForeignWork(caller, id, (run) => this.runs.submitterOf(run));
     const outcome = await this.runs.requestCancel(id);
-    if (outcome === 'requested' || outcome === 'cancelled') this.workflows.cancelCase(id);
+    if (outcome === 'cancelled' && scorecard !== null) {
+      // It is its window that waits for it.
+      this.workflows.dropRun(scorecard, id);
+      await this.scorecards.complete(scorecard);
+    } else if (outcome !== 'finished') this.workflows.cancelCase(id);
     return this.read(workspace, id);
   }
 

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res, Stre
 import type { FastifyReply } from 'fastify';
 import { CaseId, ScorecardId } from '../../contracts/ids.js';
 import { RunView } from '../../contracts/run.js';
+import { ListedRun } from '../../contracts/run-waiting.js';
 import { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
 import { Stragglers } from '../../contracts/straggler.js';
 import { Caller, type Principal } from '../common/caller.js';
@@ -76,14 +77,14 @@ export class ScorecardsController {
   @Requires('read')
   @Operation({
     summary: 'The runs of a scorecard, in the order of its dataset',
-    answer: { status: 200, schema: pageOf(RunView) },
+    answer: { status: 200, schema: pageOf(ListedRun) },
     refuses: ['NOT_FOUND'],
   })
   cases(
     @Caller() { workspace }: Principal,
     @Param('id', { schema: ScorecardId }) id: ScorecardId,
     @Query({ schema: RunQuery }) query: RunQuery,
-  ): Promise<Page<RunView>> {
+  ): Promise<Page<ListedRun>> {
     return this.scorecards.cases(workspace, id, query);
   }
 

@@ -1,8 +1,13 @@
 import { Module } from '@nestjs/common';
+import { QueueModule } from '../queue/queue.module.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
 import { ScorecardsController } from './scorecards.controller.js';
 import { ScorecardsService } from './scorecards.service.js';
 
-@Module({ controllers: [ScorecardsController], providers: [ScorecardGate, ScorecardsService, ScorecardWatcher] })
+@Module({
+  imports: [QueueModule],
+  controllers: [ScorecardsController],
+  providers: [ScorecardGate, ScorecardsService, ScorecardWatcher],
+})
 export class ScorecardsModule {}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PlatformError } from '../../contracts/errors.js';
 import { quoted } from '../../contracts/field-path.js';
 import type { RunView } from '../../contracts/run.js';
+import type { ListedRun } from '../../contracts/run-waiting.js';
 import type { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
 import type { Stragglers } from '../../contracts/straggler.js';
 import { decisionOf } from '../../policy/decision.js';
@@ -22,6 +23,7 @@ import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
 import { confirmationBy, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
+import { WaitingService } from '../queue/waiting.service.js';
 import type { EventPosition } from './event-position.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
@@ -43,6 +45,7 @@ export class ScorecardsService {
     private readonly gate: ScorecardGate,
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
+    private readonly waiting: WaitingService,
   ) {}
 
   /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
@@ -104,17 +107,18 @@ export class ScorecardsService {
     return found;
   }
 
-  async cases(workspace: string, id: string, query: RunQuery): Promise<Page<RunView>> {
+  async cases(workspace: string, id: string, query: RunQuery): Promise<Page<ListedRun>> {
     await this.mustExist(workspace, id);
     const { cursor, limit, state, outcome, class: errorClass } = query;
     const after = decodeCursor(z.int().min(0), cursor);
     const rows = await this.runs.pageByScorecard(id, { state, outcome, errorClass, after, limit: limit + 1 });
-    return toPage(
+    const { items, next } = toPage(
       rows,
       limit,
       ({ run }) => run,
       ({ ordinal }) => ordinal,
     );
+    return { items: await this.waiting.withWaiting(items), next };
   }
 
   /** An operator's decision over one run, in the database first. Its job, if any, is stopped and removed after. */

@@ -158,6 +158,7 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     ok: 503,
     ...version('runtimes', 'here', '/inspect'),
   },
+  'GET /runtimes/:id/admission': { permission: 'read', ok: 200, foreign: 404, path: '/runtimes/here/admission' },
   'PATCH /runtimes/:id/admission': {
     permission: 'administer',
     ok: 200,
@@ -197,5 +198,8 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /runs/:id': { permission: 'read', ok: 200, ...of('runs', 'run') },
   'GET /runs/:id/attempts': { permission: 'read', ok: 200, ...of('runs', 'run', '/attempts') },
   'GET /runs/:id/logs': { permission: 'read', ok: 200, ...of('runs', 'run', '/logs') },
+  'GET /runs/:id/waiting': { permission: 'read', ok: 200, ...of('runs', 'run', '/waiting') },
+  'GET /queue': { permission: 'read', ok: 200 },
+  'POST /queue/:runId/promote': { permission: 'curate', ok: 200, ...of('queue', 'run', '/promote') },
   'POST /runs/:id/cancel': { permission: 'stop', ok: 200, ...of('runs', 'cancelledRun', '/cancel') },
 };

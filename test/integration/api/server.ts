@@ -1,10 +1,11 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { createApp } from '../../../api/app.js';
 import { WorkflowClient } from '../../../api/common/workflow.client.js';
 import { readEnv } from '../../../config/env.js';
 import { JsonLog } from '../../../config/log.js';
-import type { HeldLease } from '../../../workflows/messages.js';
+import { explainWaiting, pageQueue, type Seen, viewPool } from '../../../policy/admission/view.js';
+import { type HeldLease, heldLeases, poolView, queuePage, waitingOf } from '../../../workflows/messages.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 
 /** One call that would have gone to Temporal. */
@@ -32,6 +33,8 @@ export interface Api {
   logLines: string[];
   /** What the ledger of every pool says it has granted. */
   leases: HeldLease[];
+  /** Ledgers that answer, by the id of their workflow. */
+  ledgers: Map<string, Seen>;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -50,9 +53,10 @@ export async function startApi(options: { temporal?: string; env?: Record<string
   const log = new JsonLog((line) => logLines.push(line));
   const calls: WorkflowCall[] = [];
   const leases: HeldLease[] = [];
+  const ledgers = new Map<string, Seen>();
   const workflows = options.temporal
     ? WorkflowClient.lazy(env, log)
-    : new WorkflowClient(notingClient(calls, leases), log, env);
+    : new WorkflowClient(notingClient({ calls, leases, ledgers }), log, env);
   const app = await createApp({ env, dataSource: database.dataSource, workflows, log });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = await app.getUrl();
@@ -63,6 +67,7 @@ export async function startApi(options: { temporal?: string; env?: Record<string
     calls,
     logLines,
     leases,
+    ledgers,
     send: (method, path, body, headers) => send(`${url}${path}`, method, body, headers),
     close: async () => {
       await app.close();
@@ -72,8 +77,14 @@ export async function startApi(options: { temporal?: string; env?: Record<string
   };
 }
 
+const ANSWERS: Record<string, (seen: Seen, ...args: never[]) => unknown> = {
+  [poolView.name]: viewPool,
+  [queuePage.name]: pageQueue,
+  [waitingOf.name]: explainWaiting,
+};
+
 /** A client of Temporal that notes what it is asked. */
-function notingClient(calls: WorkflowCall[], leases: HeldLease[]): Client {
+function notingClient({ calls, leases, ledgers }: Pick<Api, 'calls' | 'leases' | 'ledgers'>): Client {
   const client = {
     options: { namespace: 'default' },
     connection: {
@@ -86,7 +97,12 @@ function notingClient(calls: WorkflowCall[], leases: HeldLease[]): Client {
         calls.push({ verb: 'start', workflowId, argument: args[0] });
       },
       getHandle: (workflowId: string) => ({
-        query: async () => leases,
+        query: async ({ name }: { name: string }, ...args: never[]) => {
+          if (name === heldLeases.name) return leases;
+          const seen = ledgers.get(workflowId);
+          if (!seen) throw new WorkflowNotFoundError('not found', workflowId, undefined);
+          return ANSWERS[name]?.(seen, ...args);
+        },
         cancel: async () => void calls.push({ verb: 'cancel', workflowId }),
         signal: async (_signal: unknown, argument: unknown) =>
           void calls.push({ verb: 'signal', workflowId, argument }),

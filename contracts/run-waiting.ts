@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { WorkClass } from './admission.js';
+import { DemandView } from './admission-view.js';
+import { RunState, RunView } from './run.js';
+import { Waiting } from './waiting.js';
+
+const eta = z.number().nullable();
+
+/** Why a run waits, and when it is likely to start, seconds from now; null where nobody can say. */
+export const WaitingView = z.strictObject({
+  ...Waiting.shape,
+  etaP50: eta.describe('Seconds until it starts, by even odds'),
+  etaP90: eta.describe('Seconds until it has started in nine of ten cases'),
+});
+export type WaitingView = z.infer<typeof WaitingView>;
+
+const { reason, scope, ahead, ...rest } = WaitingView.shape;
+
+/** The same of any run: one that runs or is settled waits for nothing, and has no reason. */
+export const RunWaiting = z.strictObject({
+  run: z.string(),
+  state: RunState,
+  reason: reason.nullable(),
+  scope: scope.nullable(),
+  ...rest,
+  ahead: ahead.nullable(),
+});
+export type RunWaiting = z.infer<typeof RunWaiting>;
+
+/** A run in a list. `waiting` is null for what does not wait, and where its runtime could not be asked within a second. */
+export const ListedRun = RunView.extend({ waiting: WaitingView.nullable() });
+export type ListedRun = z.infer<typeof ListedRun>;
+
+/** A run that has asked for a slot. */
+export const QueueEntry = z.strictObject({
+  position: z.int().describe('Among all that wait for the runtime, from 1, in the order in which they are considered'),
+  run: z.string(),
+  caseId: z.string(),
+  scorecard: z.string().nullable(),
+  workspace: z.string(),
+  runtime: z.string(),
+  class: WorkClass,
+  demand: DemandView,
+  askedAt: z.string(),
+  promotedAt: z.string().nullable(),
+  waiting: Waiting,
+});
+export type QueueEntry = z.infer<typeof QueueEntry>;
+
+export const Promoted = z.strictObject({ run: z.string(), state: RunState, promotedAt: z.iso.datetime() });
+export type Promoted = z.infer<typeof Promoted>;

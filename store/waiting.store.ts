@@ -1,0 +1,146 @@
+import type { DataSource } from 'typeorm';
+import type { RunState } from '../contracts/run.js';
+import type { Ticketless } from '../policy/queued.js';
+import { type DemandRow, demandOfRow } from './demand-row.js';
+import { RUN_STATE } from './run-view.js';
+import { row, rows } from './sql.js';
+
+/** What the database knows of why a run waits. */
+export interface WaitingRun extends Ticketless {
+  id: string;
+  poolId: string;
+  state: RunState;
+  /** It waits out the pause before another attempt, and asks for nothing. */
+  isBackingOff: boolean;
+  /** It holds its slot, and the cluster has not confirmed its job. */
+  isUnplaced: boolean;
+}
+
+interface RunRow extends DemandRow {
+  id: string;
+  pool_id: string;
+  runtime_id: string;
+  workspace_id: string;
+  scorecard_id: string | null;
+  state: RunState;
+  is_backing_off: boolean;
+  is_unplaced: boolean;
+  is_paused: boolean;
+  concurrency: number | null;
+  in_flight: number;
+  max_running: number | null;
+  running: number;
+  queued_before: number;
+}
+
+const IS_QUEUED = 'asked_at IS NULL AND open_attempt IS NULL AND outcome IS NULL';
+
+/**
+ * Per scorecard and per workspace things are counted once, and only where something depends on them. Of the queued runs
+ * of a scorecard only those before its first one here are counted: the others are here, as lists are by ordinal.
+ */
+const FACTS = `
+  WITH asked AS MATERIALIZED (SELECT * FROM runs WHERE id = ANY ($1)),
+  first AS MATERIALIZED (
+    SELECT f.scorecard_id, (
+      SELECT count(*) FROM runs b WHERE b.scorecard_id = f.scorecard_id AND b.ordinal < f.ordinal AND ${IS_QUEUED}
+    ) AS before
+    FROM (SELECT scorecard_id, min(ordinal) AS ordinal FROM asked WHERE ${IS_QUEUED} AND scorecard_id IS NOT NULL
+          GROUP BY scorecard_id) f
+  ),
+  flights AS MATERIALIZED (
+    SELECT s.id, (
+      SELECT count(*) FROM runs b WHERE b.scorecard_id = s.id AND b.asked_at IS NOT NULL AND b.outcome IS NULL
+    ) AS in_flight
+    FROM scorecards s WHERE s.concurrency IS NOT NULL AND s.id IN (SELECT scorecard_id FROM asked)
+  ),
+  quotas AS MATERIALIZED (
+    SELECT w.id, w.max_running, (
+      SELECT count(*) FROM runs b WHERE b.workspace_id = w.id AND b.open_attempt IS NOT NULL
+    ) AS running
+    FROM workspaces w WHERE w.max_running IS NOT NULL AND w.id IN (SELECT workspace_id FROM asked)
+  )
+  SELECT r.id, r.pool_id, p.runtime_id, r.workspace_id, r.scorecard_id, r.memory_mb, r.cpu_millicores, ${RUN_STATE} AS state,
+    r.asked_at IS NOT NULL AND r.asked_by IS NULL AS is_backing_off,
+    a.run_id IS NOT NULL AND a.submitted_at IS NULL AS is_unplaced,
+    s.paused_at IS NOT NULL AS is_paused, s.concurrency, coalesce(f.in_flight, 0) AS in_flight,
+    q.max_running, coalesce(q.running, 0) AS running,
+    CASE WHEN first.scorecard_id IS NULL THEN 0 ELSE first.before - 1 + count(*) FILTER (
+      WHERE r.asked_at IS NULL AND r.open_attempt IS NULL AND r.outcome IS NULL
+    ) OVER (PARTITION BY r.scorecard_id ORDER BY r.ordinal) END AS queued_before
+  FROM asked r
+  JOIN pools p ON p.id = r.pool_id
+  LEFT JOIN scorecards s ON s.id = r.scorecard_id
+  LEFT JOIN attempts a ON a.run_id = r.id AND a.attempt = r.open_attempt
+  LEFT JOIN first ON first.scorecard_id = r.scorecard_id
+  LEFT JOIN flights f ON f.id = r.scorecard_id
+  LEFT JOIN quotas q ON q.id = r.workspace_id`;
+
+/** Who waits, and what the database knows of why. */
+export class WaitingStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** In no order. Of a scorecard in a list, all that are queued between two of them must be among them. */
+  async facts(ids: readonly string[]): Promise<WaitingRun[]> {
+    return (await rows<RunRow>(this.dataSource, FACTS, [ids])).map(toWaiting);
+  }
+
+  /** Pools that runs of the workspace wait in, or any runs; in order. */
+  async pools(workspaceId: string | undefined): Promise<string[]> {
+    const found = await rows<{ id: string }>(
+      this.dataSource,
+      `SELECT id FROM pools p
+       WHERE EXISTS (
+         SELECT FROM runs WHERE pool_id = p.id AND asked_at IS NOT NULL AND open_attempt IS NULL AND outcome IS NULL
+           AND ($1::text IS NULL OR workspace_id = $1))
+       ORDER BY id COLLATE "C"`,
+      [workspaceId ?? null],
+    );
+    return found.map(({ id }) => id);
+  }
+
+  /** Since when it is wanted before the others of its workspace. Undefined: it runs, or has its outcome. */
+  async promote(id: string): Promise<{ poolId: string; scorecardId: string | null; promotedAt: Date } | undefined> {
+    return row(
+      this.dataSource,
+      `UPDATE runs SET promoted_at = coalesce(promoted_at, now())
+       WHERE id = $1 AND outcome IS NULL AND open_attempt IS NULL
+       RETURNING pool_id AS "poolId", scorecard_id AS "scorecardId", promoted_at AS "promotedAt"`,
+      [id],
+    );
+  }
+
+  /** What a queue shows of its runs. */
+  named(ids: readonly string[]): Promise<{ id: string; caseId: string; scorecard: string | null; runtime: string }[]> {
+    return rows(
+      this.dataSource,
+      `SELECT r.id, r.case_id AS "caseId", r.scorecard_id AS scorecard, p.runtime_id || '@' || r.runtime_version AS runtime
+       FROM runs r JOIN pools p ON p.id = r.pool_id WHERE r.id = ANY ($1)`,
+      [ids],
+    );
+  }
+}
+
+function toWaiting(stored: RunRow): WaitingRun {
+  const { scorecard_id: scorecardId, concurrency, max_running: limit } = stored;
+  return {
+    id: stored.id,
+    poolId: stored.pool_id,
+    runtimeId: stored.runtime_id,
+    workspace: stored.workspace_id,
+    state: stored.state,
+    isBackingOff: stored.state === 'waiting' && stored.is_backing_off,
+    isUnplaced: stored.is_unplaced,
+    demand: demandOfRow(stored),
+    ...(limit !== null && { quota: { limit, used: stored.running } }),
+    ...(scorecardId !== null && {
+      scorecard: {
+        id: scorecardId,
+        isPaused: stored.is_paused,
+        ...(concurrency !== null && { concurrency }),
+        inFlight: stored.in_flight,
+      },
+    }),
+    queuedBefore: Math.max(0, stored.queued_before),
+  };
+}
