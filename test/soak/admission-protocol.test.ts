@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { MINUTE } from '../e2e/platform.js';
+import { eventually } from '../eventually.js';
+import { randomFor, SEED } from '../seeded.js';
+import { unreliably } from '../signal-proxy.js';
+import { leftAtRest } from './at-rest.js';
+import { signalAll } from './dev-site.js';
+import type { JobDemand } from './job-ledger.js';
+import { ledgerFaults } from './ledger-checker.js';
+import { LimitsLog } from './limits-log.js';
+import { Observer } from './observer.js';
+import { SharedSite } from './shared-site.js';
+
+const NAME = 'admission protocol';
+const WIDE = { id: 'wide', maxConcurrent: 6 };
+const LEAN = { id: 'lean', maxConcurrent: 5, memoryBudgetMb: 1_000 };
+/** Of the workspace `quota`, over both runtimes. */
+const QUOTA = 3;
+/** Of 100 signals each. */
+const UNRELIABLE = { lost: 4, twice: 10, late: 20 };
+/** Between two strikes. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 5_000];
+/** Who lost a message asks again after a minute, and after two. */
+const SETTLED_WITHIN_MS = 4 * MINUTE;
+
+const random = randomFor(NAME);
+
+let site: SharedSite;
+let limits: LimitsLog;
+let proxied: Connection;
+beforeAll(async () => {
+  site = await SharedSite.start([WIDE, LEAN], ['quota', 'weighty']);
+  proxied = await Connection.connect({ address: site.proxy.address });
+  const { workflow } = new Client({ connection: proxied });
+  limits = new LimitsLog(site.platform, [WIDE, LEAN], async (id, version) => {
+    await workflow.getHandle(`admission:_shared:${id}`).signal('envelopeChanged', version);
+  });
+  await Observer.prepare(site.platform);
+  await site.platform.sql("UPDATE workspaces SET max_running = $1 WHERE id = 'quota'", [QUOTA]);
+  await site.platform.sql("UPDATE workspaces SET weight = 3 WHERE id = 'weighty'");
+}, 2 * MINUTE);
+afterAll(async () => {
+  await proxied.close();
+  await site.stop();
+}, MINUTE);
+
+/** Most are small; where memory is counted, some declare none, and some most of what there is. */
+function demands(count: number, runtime: string): JobDemand[] {
+  return Array.from({ length: count }, () => {
+    const job = { seconds: random(3, 35) / 10, exit: random(0, 5) === 0 ? 3 : 0 };
+    const draw = random(0, 9);
+    if (runtime === 'wide' || draw > 7) return job;
+    return { ...job, memoryMb: draw < 2 ? random(600, 1_000) : random(50, 250) };
+  });
+}
+
+const SCORECARDS: [workspace: string, runtime: string, cases: number][] = [
+  ['default', 'wide', 50],
+  ['default', 'wide', 30],
+  ['default', 'lean', 60],
+  ['quota', 'wide', 25],
+  ['quota', 'lean', 20],
+  ['weighty', 'wide', 50],
+  ['weighty', 'lean', 30],
+];
+const RUNS: [workspace: string, runtime: string, count: number][] = [
+  ['default', 'lean', 6],
+  ['quota', 'wide', 4],
+  ['weighty', 'wide', 6],
+];
+
+async function submitAll(): Promise<number> {
+  for (const [workspace, runtime, cases] of SCORECARDS) await site.submit(workspace, runtime, demands(cases, runtime));
+  for (const [workspace, runtime, count] of RUNS) {
+    for (const demand of demands(count, runtime)) await site.run(workspace, runtime, demand);
+  }
+  return [...SCORECARDS, ...RUNS].reduce((sum, [, , count]) => sum + count, 0);
+}
+
+/** So many of these that run, taken at random. Returns how many there were. */
+async function terminate(type: string, most: number): Promise<number> {
+  const { workflow } = await site.platform.temporal();
+  const ids: string[] = [];
+  for await (const { workflowId } of workflow.list({
+    query: `WorkflowType = "${type}" AND ExecutionStatus = "Running"`,
+  })) {
+    ids.push(workflowId);
+  }
+  const chosen = Array.from({ length: Math.min(most, ids.length) }, () => ids.splice(random(0, ids.length - 1), 1));
+  for (const id of chosen.flat()) await workflow.getHandle(id).terminate('by a test').catch(ignoreEnded);
+  return chosen.length;
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!/not found|completed/i.test(String(error))) throw error;
+}
+
+const killWorker = async (): Promise<number> => {
+  const { workers } = site;
+  return signalAll(workers.slice(random(0, workers.length - 1)).slice(0, 1), 'SIGKILL');
+};
+const killServer = async (): Promise<number> => {
+  await site.platform.kill('temporal');
+  return 1;
+};
+const setLimits =
+  (...change: Parameters<LimitsLog['set']>) =>
+  async () => {
+    await limits.set(...change);
+    return 1;
+  };
+
+const STRIKES: [what: string, strike: () => Promise<number>][] = [
+  ['a worker is killed', killWorker],
+  ['cases are terminated', () => terminate('caseWorkflow', 4)],
+  ['slots are lowered', setLimits('wide', { slots: 2 })],
+  ['a ledger is terminated', () => terminate('admissionWorkflow', 1)],
+  ['a window is terminated', () => terminate('windowWorkflow', 1)],
+  ['memory is lowered', setLimits('lean', { memoryMb: 300 })],
+  ['the server is killed', killServer],
+  ['slots are raised', setLimits('wide', { slots: 5 })],
+  ['all ledgers are terminated', () => terminate('admissionWorkflow', 2)],
+  ['a worker is killed', killWorker],
+  ['memory is raised', setLimits('lean')],
+  ['cases are terminated', () => terminate('caseWorkflow', 4)],
+  ['slots are back', setLimits('wide')],
+  ['a worker is killed', killWorker],
+  ['a window is terminated', () => terminate('windowWorkflow', 1)],
+];
+
+async function strikeAll(total: number): Promise<string[]> {
+  const faults: string[] = [];
+  let inTime = 0;
+  for (const [what, strike] of STRIKES) {
+    await sleep(random(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
+    const [left] = await site.platform.sql<{ count: number }>('SELECT count(*)::int FROM runs WHERE outcome IS NULL');
+    if (left && left.count > 0) inTime += 1;
+    process.stderr.write(`${NAME}: ${what}, ${left?.count} of ${total} are left\n`);
+    if ((await strike()) === 0) faults.push(`${what}: nothing was hit`);
+  }
+  if (inTime < STRIKES.length) faults.push(`only ${inTime} of ${STRIKES.length} strikes came while there was work`);
+  return faults;
+}
+
+test(
+  'limits and quotas hold by the notes of the jobs, every case settles and no slot is left, whatever happens to signals, processes and workflows',
+  async () => {
+    process.stderr.write(`${NAME}: EVERDICT_TEST_SEED=${SEED}\n`);
+    site.proxy.set(unreliably(random, UNRELIABLE));
+    const begun = performance.now();
+    const total = await submitAll();
+    await eventually('jobs run', async () => site.ledger.length > 10, MINUTE);
+    const faults = await strikeAll(total);
+    site.proxy.set(() => 'passed');
+    await eventually('all are settled', async () => (await unsettled()) === 0, SETTLED_WITHIN_MS);
+    const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+    process.stderr.write(`${NAME}: ${seconds} s, signals ${JSON.stringify(Object.fromEntries(site.proxy.seen))}\n`);
+
+    faults.push(...(await leftAtRest(site.platform)), ...(await settledTwice()));
+    faults.push(...ledgerFaults({ ...(await limits.ruled({ quota: QUOTA })), notes: site.ledger.notes }));
+    expect(faults).toEqual([]);
+    for (const fate of ['lost', 'twice', 'late']) expect([fate, site.proxy.count(fate)]).not.toEqual([fate, 0]);
+  },
+  8 * MINUTE,
+);
+
+async function unsettled(): Promise<number | undefined> {
+  const [left] = await site.platform.sql<{ count: number }>('SELECT count(*)::int FROM runs WHERE outcome IS NULL');
+  return left?.count;
+}
+
+/** By the database's own notes. */
+async function settledTwice(): Promise<string[]> {
+  const odd = await site.platform.sql<{ run_id: string; count: number }>(
+    'SELECT run_id, count(*)::int FROM observed.outcomes GROUP BY run_id HAVING count(*) > 1',
+  );
+  return odd.map(({ run_id, count }) => `${run_id} got an outcome ${count} times`);
+}
