@@ -37,6 +37,7 @@ const NEXT_STEPS: Record<string, string> = {
     'see what there is with `npx everdict runtime list`, `dataset list`, `harness list`, `scorecard list` or `run list`',
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
+  QUEUE_FULL: 'wait until some have settled, or cancel what is not needed; `npx everdict scorecard list` shows it all',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
   UNAUTHENTICATED: 'log in with `npx everdict login`, or set EVERDICT_API_KEY',
   FORBIDDEN: '`npx everdict whoami` shows who you are there and what you may; an admin gives another role or key',

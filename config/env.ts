@@ -78,6 +78,9 @@ const Env = z.object({
   EVERDICT_GRACE_SEC: number(2, 0, 60),
   EVERDICT_LINGER_SEC: number(120, 1, 3_600),
   EVERDICT_QUEUE_DEADLINE_SEC: number(86_400, 1, 30 * 86_400),
+  /** Runs without outcome that one workspace may have, and all of them together. */
+  EVERDICT_MAX_WAITING_PER_WORKSPACE: number(500_000, 1, 100_000_000),
+  EVERDICT_MAX_WAITING: number(2_000_000, 1, 100_000_000),
   /** Between two sweeps; also how old a leftover of a job must be. */
   EVERDICT_SWEEP_SEC: number(30, 1, 3_600),
   /** Requests of one workspace that a process of the API takes; 0: any number. Unset: 100, and any where nobody needs a key. */

@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   RUNTIME_DRAINING: { status: 409, isRetryable: true },
   BODY_TOO_LARGE: { status: 413, isRetryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, isRetryable: false },
+  QUEUE_FULL: { status: 429, isRetryable: true },
   TOO_MANY_REQUESTS: { status: 429, isRetryable: true },
   INTERNAL: { status: 500, isRetryable: true },
   BACKEND_NOT_BUILT: { status: 501, isRetryable: false },

@@ -8,6 +8,7 @@ import type { Verdict } from '../policy/results.js';
 import { auditWithin } from './audit-draft.js';
 import { type Confirmation, confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
+import type { Depth } from './depth.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
 import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
 import { type PositionedRun, runViews } from './run-view.js';
@@ -31,6 +32,8 @@ export interface NewRun {
   infraRetries: number;
   params: Params;
   metadata: Record<string, string>;
+  /** Absent: any number may wait. */
+  depth?: Depth;
 }
 
 /** What the case workflow of a single run is started with. */
@@ -82,10 +85,11 @@ export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
   create(run: NewRun): Promise<Creation> {
-    const { id, workspaceId, idempotencyKey, confirmation } = run;
+    const { id, workspaceId, idempotencyKey, confirmation, depth } = run;
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
+      await depth?.refuseHopeless(db, workspaceId, 1);
       const limits = confirmation && (await confirmNamed(db, workspaceId, confirmation));
       await rows(
         db,
@@ -94,6 +98,7 @@ export class RunStore {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
         insertParams(run),
       );
+      await depth?.require(db, workspaceId, 1);
       await auditWithin(db, { object: id });
       return { kind: 'created', id, ...(limits && { limits }) };
     });

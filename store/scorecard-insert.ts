@@ -3,6 +3,7 @@ import { PlatformError } from '../contracts/errors.js';
 import type { Params } from '../contracts/harness.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
 import type { Confirmation } from './confirmation.js';
+import type { Depth } from './depth.js';
 import type { IdempotencyKey } from './idempotency.store.js';
 import { filterParams, selectedCases } from './selected-cases.js';
 import { type Queryable, row, rows } from './sql.js';
@@ -36,14 +37,20 @@ export interface NewScorecard {
   infraRetries: number;
   params: Params;
   metadata: Record<string, string>;
+  /** Absent: any number may wait. */
+  depth?: Depth;
 }
 
-/** Inserts a scorecard and all its runs, in the caller's transaction. Ordinals are dense, by case and then trial. */
-export async function insertScorecard(db: Queryable, scorecard: NewScorecard): Promise<void> {
+/**
+ * Inserts a scorecard and all its runs, in the caller's transaction, and says how many. Ordinals are dense, by case and
+ * then trial.
+ */
+export async function insertScorecard(db: Queryable, scorecard: NewScorecard): Promise<number> {
   const selected = filterParams(scorecard.datasetPk, scorecard.filter ?? {});
   const counted = await row<{ cases: number }>(db, `SELECT count(*) AS cases FROM (${selectedCases()}) s`, selected);
   const total = (counted?.cases ?? 0) * scorecard.trials;
   if (total === 0) throw new PlatformError('NO_CASES', 'the filter selects no case of the dataset');
+  await scorecard.depth?.refuseHopeless(db, scorecard.workspaceId, total);
   await rows(
     db,
     `INSERT INTO scorecards (id, workspace_id, dataset_pk, harness_pk, runtime, class, trials, concurrency,
@@ -68,7 +75,7 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
     ],
   );
   const inserted = await insertRuns(db, scorecard, selected);
-  if (inserted === total) return;
+  if (inserted === total) return total;
   throw new PlatformError('RUNTIME_REQUIRED', `${total - inserted} of ${total} runs have no runtime to run on`);
 }
 

@@ -72,12 +72,13 @@ export class ScorecardStore {
 
   /** One transaction: the idempotency key, the scorecard and all its runs. */
   create(scorecard: NewScorecard): Promise<Creation> {
-    const { id, workspaceId, idempotencyKey, confirmation } = scorecard;
+    const { id, workspaceId, idempotencyKey, confirmation, depth } = scorecard;
     return transaction(this.dataSource, async (db) => {
       const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
       if (earlier) return earlier;
       const limits = confirmation && (await confirmNamed(db, workspaceId, confirmation));
-      await insertScorecard(db, scorecard);
+      const runs = await insertScorecard(db, scorecard);
+      await depth?.require(db, workspaceId, runs);
       await auditWithin(db, { object: id });
       return { kind: 'created', id, ...(limits && { limits }) };
     });

@@ -3,6 +3,7 @@ import type { Env } from '../../config/env.js';
 import { jobSettings } from '../../config/job-settings.js';
 import type { OperatorFlags } from '../../policy/capabilities.js';
 import type { JobSettings } from '../../policy/job-parts.js';
+import { Depth } from '../../store/depth.js';
 
 /** What the operator of this deployment allows, and its limits. */
 export class Operator implements OperatorFlags {
@@ -15,6 +16,8 @@ export class Operator implements OperatorFlags {
   readonly jobs: JobSettings;
   /** Largest dataset upload, bytes. */
   readonly uploadLimit: number;
+  /** How much may wait. */
+  readonly depth: Depth;
 
   constructor(env: Env) {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
@@ -23,5 +26,9 @@ export class Operator implements OperatorFlags {
     this.clusters = clusterSettings(env);
     this.jobs = jobSettings(env);
     this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;
+    this.depth = new Depth({
+      workspace: env.EVERDICT_MAX_WAITING_PER_WORKSPACE,
+      deployment: env.EVERDICT_MAX_WAITING,
+    });
   }
 }

@@ -98,6 +98,7 @@ export class RunsService {
       infraRetries: request.infraRetries,
       params: request.params ?? {},
       metadata: request.metadata,
+      depth: this.operator.depth,
     };
     const created = await this.runs.create(run);
     const view = await this.read(workspace, resolve(created));

@@ -18,6 +18,7 @@ import type { Principal } from '../common/caller.js';
 import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { Operator } from '../common/operator.js';
 import { refuseForeignWork } from '../common/own-work.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
@@ -46,6 +47,7 @@ export class ScorecardsService {
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
     private readonly waiting: WaitingService,
+    private readonly operator: Operator,
   ) {}
 
   /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
@@ -76,6 +78,7 @@ export class ScorecardsService {
       infraRetries: request.infraRetries,
       params: request.params ?? {},
       metadata: request.metadata,
+      depth: this.operator.depth,
     });
     const view = await this.read(workspace, resolve(created));
     if (created.kind === 'created') {

@@ -8,7 +8,8 @@ import { JsonLog } from '../../../config/log.js';
 import { createRegistry } from '../../../config/registry.js';
 import { createDataSource } from '../../../store/data-source.js';
 import { rows } from '../../../store/sql.js';
-import { type Api, startApi } from './server.js';
+import { eventually } from '../../eventually.js';
+import { type Api, registerWorld, rowCounts, startApi } from './server.js';
 
 /** What a connection answers until it ends. `parts` are sent with a pause between them. */
 function exchange(url: string, parts: readonly string[], pauseMs = 0): Promise<string> {
@@ -102,6 +103,28 @@ describe('an API with a limit of 5 requests a second', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain('more than 16384 bytes');
   });
+});
+
+test('what would be above the cap on runs without outcome is refused as a whole, until there is room', async () => {
+  const api = await startApi({ env: { EVERDICT_MAX_WAITING_PER_WORKSPACE: '4' } });
+  await registerWorld(api);
+  const wanted = { dataset: 'tasks', harness: 'echo', runtime: 'here' };
+  const first = await api.send('POST', '/scorecards', wanted);
+  const before = await rowCounts(api);
+  const refused = await api.send('POST', '/scorecards', wanted, { 'idempotency-key': 'again' });
+  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'QUEUE_FULL', '60']);
+  expect(refused.body.detail).toMatch(/^workspace default may have 4 .* it has 3, and 3 more were asked for/);
+  expect(await rowCounts(api)).toEqual(before);
+  const run = { case: { id: 'own', task: 'x' }, harness: 'echo', runtime: 'here' };
+  const statuses = [await api.send('POST', '/runs', run), await api.send('POST', '/runs', run)];
+  expect(statuses.map(({ status }) => status)).toEqual([202, 429]);
+
+  await api.send('POST', `/scorecards/${first.body.id}/cancel`);
+  const again = async () =>
+    (await api.send('POST', '/scorecards', wanted, { 'idempotency-key': 'again' })).status === 202;
+  // What was counted is relied on for a moment.
+  await eventually('the same submit is accepted', again);
+  await api.close();
 });
 
 test('what runs for a request logs its id, also after its body was read', async () => {
