@@ -29,7 +29,7 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
   withExamples(withPatience(withSubmitOptions(command)), [
     'scorecard run --dataset tasks --harness solver --runtime desk',
     'scorecard run --dataset tasks@2.0.0 --harness solver --runtime desk --tag json --trials 3',
-    'scorecard run --dataset tasks --harness solver --runtime desk --no-wait --json',
+    'scorecard run --dataset tasks --harness solver --runtime auto --no-wait --json',
   ]).action(() => {
     const options = optionsOf<RunOptions>(command);
     return run(new Session(terminal, options), options);

@@ -26,7 +26,10 @@ export interface SubmitOptions {
 
 export const withSubmitOptions = (command: Command): Command =>
   command
-    .option('--runtime <ref>', 'id or id@version; without it a case needs a placement.target')
+    .option(
+      '--runtime <ref>',
+      'id or id@version, or auto: what fits with most room; without it a case needs a placement.target',
+    )
     .addOption(new Option('--class <class>', 'interactive goes first').choices(['interactive', 'batch']))
     .option('--infra-retries <n>', 'new attempts after a failure of the infrastructure', wholeNumber(0))
     .option('--param <name=value>', 'EVERDICT_PARAM_<NAME> of the job; may be repeated', collectPair)
@@ -43,18 +46,19 @@ export const submitRequest = ({ runtime, infraRetries, class: workClass, param, 
   metadata,
 });
 
-export async function submit<Reply extends { warnings: string[] }>(
+export async function submit<Reply extends { warnings: string[]; runtime?: string | null }>(
   session: Session,
   path: string,
   schema: z.ZodType<Reply>,
   request: Record<string, unknown>,
-  { idempotencyKey = randomUUID() }: SubmitOptions,
+  { idempotencyKey = randomUUID(), runtime }: SubmitOptions,
 ): Promise<{ reply: Reply; raw: unknown }> {
   const call = { body: jsonBody(request), headers: { 'idempotency-key': idempotencyKey } };
   for (let tried = 1; ; tried += 1) {
     try {
       const answered = await session.client.post(path, schema, call);
       for (const warning of answered.reply.warnings) session.note(`note: ${plain(warning)}`);
+      if (runtime === 'auto' && answered.reply.runtime) session.note(`runtime: ${plain(answered.reply.runtime)}`);
       return answered;
     } catch (error) {
       if (!mayPass(error) || tried === SUBMIT_TRIES) throw error;

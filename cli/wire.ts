@@ -77,10 +77,11 @@ export const AttemptReply = z.object({ ...AttemptView.shape });
 export type AttemptReply = z.infer<typeof AttemptReply>;
 
 const warnings = z.array(z.string()).default([]);
+const runtime = z.string().nullish();
 
-export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number(), warnings });
+export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number(), runtime, warnings });
 
-export const SubmittedRun = z.object({ id: z.string(), state: z.string(), warnings });
+export const SubmittedRun = z.object({ id: z.string(), state: z.string(), runtime, warnings });
 
 /** One page of a list; `next` is the cursor of the following one. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   CAPABILITY_MISSING: { status: 400, isRetryable: false },
   DEMAND_EXCEEDS_ENVELOPE: { status: 400, isRetryable: false },
   NO_CASES: { status: 400, isRetryable: false },
+  NO_RUNTIME_FITS: { status: 400, isRetryable: false },
   PAYLOAD_TOO_LARGE: { status: 400, isRetryable: false },
   RUNTIME_REQUIRED: { status: 400, isRetryable: false },
   SECRET_MISSING: { status: 400, isRetryable: false },

@@ -18,8 +18,11 @@ const CaseFilter = z.strictObject({
 });
 export type CaseFilter = z.infer<typeof CaseFilter>;
 
+/** In place of a runtime: whichever satisfies every case and has most room. */
+export const AUTO_RUNTIME = 'auto';
+
 const shared = {
-  /** Target of every case; without it each case needs a `placement.target`. */
+  /** Target of every case, or `auto`; without it each case needs a `placement.target`. */
   runtime: SpecRef.optional(),
   params: Params.optional(),
   infraRetries: z.int().min(0).max(10).default(2),

@@ -2,7 +2,7 @@ import { EvalCase } from '../../contracts/case.js';
 import { type ErrorCode, type FieldError, PlatformError } from '../../contracts/errors.js';
 import { fieldPath } from '../../contracts/field-path.js';
 import type { HarnessSpec, Params } from '../../contracts/harness.js';
-import type { Envelope, RuntimeSpec } from '../../contracts/runtime.js';
+import type { Envelope, RuntimeKind, RuntimeSpec } from '../../contracts/runtime.js';
 import { type OperatorFlags, siteFaults } from '../../policy/capabilities.js';
 import { declaredResources, demandOf, exceeds } from '../../policy/demand.js';
 import { type JobSettings, unknownSecrets } from '../../policy/job-parts.js';
@@ -10,7 +10,7 @@ import { jobPayload } from '../../policy/job-payload.js';
 import { payloadBytes, TASK_ENV_BYTES } from '../../policy/payload.js';
 import { shellFaults } from '../../policy/process-job.js';
 import { namesTask } from '../../policy/references.js';
-import type { RegisteredRuntime } from '../../store/runtime.store.js';
+import type { RegisteredRuntime } from '../../store/runtime-row.js';
 
 /** A runtime that cases are submitted to. */
 export type Site = RegisteredRuntime;
@@ -55,12 +55,20 @@ export class CaseGate {
   }
 
   check(evalCase: EvalCase, { spec, envelope }: Site): void {
-    const found: Fault[] = [
+    this.refuse(evalCase, [
       ...siteFaults(evalCase, this.harness, spec, this.limits),
-      ...shellFaults(evalCase, this.harness).map((fault): Fault => ({ code: 'BAD_SPEC', ...fault })),
+      ...this.shellFaults(evalCase),
       ...this.demandFaults(evalCase, envelope, spec),
       ...this.payloadFaults(evalCase),
-    ];
+    ]);
+  }
+
+  /** What can be checked wherever it runs. */
+  checkAnywhere(evalCase: EvalCase): void {
+    this.refuse(evalCase, [...this.shellFaults(evalCase), ...this.payloadFaults(evalCase)]);
+  }
+
+  private refuse(evalCase: EvalCase, found: readonly Fault[]): void {
     for (const { code, path, message } of found) {
       const place = fieldPath(['cases', evalCase.id]);
       this.faults.push({ code, path: path ? `${place}.${path}` : place, message });
@@ -76,6 +84,10 @@ export class CaseGate {
       .map(({ path, message }) => ({ path, message }));
     const more = errors.length > 1 ? `; and ${errors.length - 1} more of this kind` : '';
     throw new PlatformError(first.code, `${first.path}: ${first.message}${more}`, { errors });
+  }
+
+  private shellFaults(evalCase: EvalCase): Fault[] {
+    return shellFaults(evalCase, this.harness).map((fault) => ({ code: 'BAD_SPEC', ...fault }));
   }
 
   private demandFaults(evalCase: EvalCase, envelope: Envelope, spec: RuntimeSpec): Fault[] {
@@ -113,9 +125,12 @@ export class CaseGate {
   }
 }
 
-/** Runtimes of these kinds can be registered already. */
+/** Kinds of runtimes on which this version runs cases. */
+export const BUILT_KINDS: readonly RuntimeKind[] = ['local'];
+
+/** Runtimes of the other kinds can be registered already. */
 export function refuseUnbuiltBackend({ spec: { id, version, kind } }: Site): void {
-  if (kind === 'local') return;
+  if (BUILT_KINDS.includes(kind)) return;
   const message = `runtime ${id}@${version} is of kind ${kind}, on which this version runs no cases yet`;
   throw new PlatformError('BACKEND_NOT_BUILT', message);
 }

@@ -13,6 +13,7 @@ import { SecretNamings } from '../../secrets/secret-namings.js';
 import { SecretRotation } from '../../secrets/secret-rotation.js';
 import { AttemptStore } from '../../store/attempt.store.js';
 import { AuditStore } from '../../store/audit.store.js';
+import { CandidateStore } from '../../store/candidate.store.js';
 import { CensusStore } from '../../store/census.store.js';
 import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
@@ -40,6 +41,7 @@ import { CHECK_LABEL, CheckTokens } from '../runtimes/check-tokens.js';
 import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { Operator } from './operator.js';
+import { PlacementService } from './placement.service.js';
 import { ReferencesService } from './references.service.js';
 import { RegistryService } from './registry.service.js';
 import { WorkflowClient } from './workflow.client.js';
@@ -47,6 +49,7 @@ import { WorkflowClient } from './workflow.client.js';
 const STORES = [
   AttemptStore,
   AuditStore,
+  CandidateStore,
   CensusStore,
   CiBindingStore,
   DatasetStore,
@@ -116,6 +119,7 @@ export function commonModule({ env, dataSource, workflows, log, registry, mode }
     { provide: EventStreams, useFactory: () => new EventStreams(log) },
     { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },
     IdempotencyService,
+    PlacementService,
     ReferencesService,
     RegistryService,
   ];

@@ -42,6 +42,7 @@ export const RUN_REQUEST = { dataset: 'greetings', caseId: 'greeting', harness: 
 export const SUBMITTED = {
   id: 'sc_01k5x9v2c8f3t7q4m6n0w1y2z3',
   status: 'queued',
+  runtime: 'desk@1.0.0',
   cases: 1,
   links: {
     self: '/scorecards/sc_01k5x9v2c8f3t7q4m6n0w1y2z3',

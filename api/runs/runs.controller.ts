@@ -30,6 +30,7 @@ export class RunsController {
   @HttpCode(202)
   @Operation({
     summary: 'Submits one case, of a dataset or its own',
+    description: '`runtime`: `auto` takes the runtime that satisfies it and has most room, and the answer names it.',
     headers: IDEMPOTENCY_HEADER,
     bodyExample: RUN_REQUEST,
     answer: { status: 202, schema: SubmittedRun },
@@ -42,11 +43,11 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SubmittedRun> {
     const { view, warnings } = await this.runs.submit(principal, request, key);
-    const { id, state } = view;
+    const { id, state, runtime } = view;
     const self = `/runs/${id}`;
     reply.header('location', self);
     const links = { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` };
-    return { id, state, links, warnings };
+    return { id, state, runtime, links, warnings };
   }
 
   @Get()

@@ -5,6 +5,8 @@ import { AttemptView, RunState } from '../../contracts/run.js';
 export const SubmittedRun = z.strictObject({
   id: z.string(),
   state: RunState,
+  /** id@version, also where it was chosen. */
+  runtime: z.string(),
   links: z.strictObject({ self: z.string(), attempts: z.string(), logs: z.string(), cancel: z.string() }),
   /** Of what it uses: what is deprecated, and what was confirmed by naming it. */
   warnings: z.array(z.string()),

@@ -7,7 +7,7 @@ import { RunId } from '../../contracts/ids.js';
 import { logPosition } from '../../contracts/log-events.js';
 import type { AttemptView, RunView } from '../../contracts/run.js';
 import type { ListedRun } from '../../contracts/run-waiting.js';
-import type { RunRequest } from '../../contracts/scorecard.js';
+import { AUTO_RUNTIME, type RunRequest } from '../../contracts/scorecard.js';
 import { caseFaults } from '../../policy/cases.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
 import { AttemptStore } from '../../store/attempt.store.js';
@@ -26,6 +26,7 @@ import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { Operator } from '../common/operator.js';
 import { refuseForeignWork } from '../common/own-work.js';
+import { PlacementService } from '../common/placement.service.js';
 import { ReferencesService } from '../common/references.service.js';
 import { notFound } from '../common/registration.js';
 import type { RunQuery } from '../common/run-query.js';
@@ -65,6 +66,7 @@ export class RunsService {
     private readonly follower: LogFollower,
     private readonly datasets: DatasetStore,
     private readonly references: ReferencesService,
+    private readonly placement: PlacementService,
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
     private readonly operator: Operator,
@@ -81,7 +83,7 @@ export class RunsService {
     noteAudit({ after: contentHash(request) });
     const { evalCase, stored, uses: ofCase } = await this.caseOf(workspace, request);
     const harness = await this.references.harness(workspace, request.harness, request.params);
-    const site = await this.siteOf(workspace, request, evalCase);
+    const site = await this.siteOf(workspace, request, evalCase, harness.spec);
     this.pass(evalCase, harness.spec, request, site);
     const uses: Use[] = [...ofCase, { table: 'harnesses', version: harness }, { table: 'runtimes', version: site }];
     const run: NewRun = {
@@ -195,7 +197,18 @@ export class RunsService {
     };
   }
 
-  private siteOf(workspace: string, request: RunRequest, { placement }: EvalCase): Promise<Site> {
+  private async siteOf(
+    workspace: string,
+    request: RunRequest,
+    evalCase: EvalCase,
+    harness: HarnessSpec,
+  ): Promise<Site> {
+    const { placement } = evalCase;
+    if (request.runtime === AUTO_RUNTIME) {
+      const choice = await this.placement.begin(workspace, harness);
+      choice.add(evalCase);
+      return choice.site();
+    }
     if (request.runtime !== undefined) return this.references.site(workspace, request.runtime);
     if (placement?.target !== undefined) return this.references.target(workspace, placement.target);
     const message = 'the case names no `placement.target`: give `runtime`';

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { PlatformError } from '../../contracts/errors.js';
 import { fieldPath, quoted } from '../../contracts/field-path.js';
-import type { ScorecardRequest } from '../../contracts/scorecard.js';
+import { AUTO_RUNTIME, type ScorecardRequest } from '../../contracts/scorecard.js';
 import { DatasetStore, type RegisteredDataset, type SelectedTarget } from '../../store/dataset.store.js';
 import type { RegisteredHarness } from '../../store/harness.store.js';
 import type { Sites } from '../../store/scorecard-insert.js';
 import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
 import { Operator } from '../common/operator.js';
+import { PlacementService } from '../common/placement.service.js';
 import { ReferencesService } from '../common/references.service.js';
 import type { Use } from '../common/uses.js';
 
@@ -28,29 +29,34 @@ export class ScorecardGate {
   constructor(
     private readonly references: ReferencesService,
     private readonly datasets: DatasetStore,
+    private readonly placement: PlacementService,
     private readonly operator: Operator,
   ) {}
 
   async check(workspace: string, request: ScorecardRequest): Promise<Checked> {
     const dataset = await this.references.dataset(workspace, request.dataset);
     const harness = await this.references.harness(workspace, request.harness, request.params);
-    const every = request.runtime === undefined ? undefined : await this.references.site(workspace, request.runtime);
+    const choice = request.runtime === AUTO_RUNTIME ? await this.placement.begin(workspace, harness.spec) : undefined;
+    const named = choice || !request.runtime ? undefined : await this.references.site(workspace, request.runtime);
     const targets = await this.select(dataset, request);
-    const byTarget = every ? new Map<string, Site>() : await this.sitesOf(workspace, targets);
+    const byTarget = choice || named ? new Map<string, Site>() : await this.sitesOf(workspace, targets);
     const gate = new CaseGate(harness.spec, request.params ?? {}, this.operator);
-    for await (const selected of this.datasets.selectedCases(dataset.pk, request.cases)) {
-      const site = every ?? byTarget.get(selected.case.placement?.target ?? '');
-      if (site) gate.check(selected.case, site);
+    for await (const { case: evalCase } of this.datasets.selectedCases(dataset.pk, request.cases)) {
+      const site = named ?? byTarget.get(evalCase.placement?.target ?? '');
+      if (site) gate.check(evalCase, site);
+      else gate.checkAnywhere(evalCase);
+      choice?.add(evalCase);
       if (!gate.isOpen) break;
     }
     gate.close();
-    for (const site of every ? [every] : byTarget.values()) refuseUnbuiltBackend(site);
-    const uses: Use[] = [
-      { table: 'datasets', version: dataset },
-      { table: 'harnesses', version: harness },
-      ...[...(every ? [every] : byTarget.values())].map((version): Use => ({ table: 'runtimes', version })),
-    ];
-    return { dataset, harness, sites: every ? sameSite(every) : siteByTarget(byTarget), uses };
+    return {
+      dataset,
+      harness,
+      ...sitesUsed(named ?? choice?.site(), byTarget, [
+        { table: 'datasets', version: dataset },
+        { table: 'harnesses', version: harness },
+      ]),
+    };
   }
 
   /** What the filter selects, by target: at least one case, and not more than a scorecard may have. */
@@ -93,6 +99,16 @@ function unknownCases(dataset: string, ids: readonly string[]): PlatformError {
   return new PlatformError('NOT_FOUND', `${dataset} has no case ${named.map((id) => quoted(id)).join(', ')}${more}`, {
     errors,
   });
+}
+
+/** One site for all, or one for each target. */
+function sitesUsed(every: Site | undefined, byTarget: ReadonlyMap<string, Site>, others: readonly Use[]) {
+  const used = every ? [every] : [...byTarget.values()];
+  for (const site of used) refuseUnbuiltBackend(site);
+  return {
+    sites: every ? sameSite(every) : siteByTarget(byTarget),
+    uses: [...others, ...used.map((version): Use => ({ table: 'runtimes', version }))],
+  };
 }
 
 const toStored = ({ poolId, spec: { version } }: Site) => ({ poolId, version });

@@ -29,7 +29,9 @@ export class ScorecardsController {
   @HttpCode(202)
   @Operation({
     summary: 'Submits a dataset × harness on a runtime',
-    description: 'Everything is checked before anything is stored. `Location` names where to follow it.',
+    description:
+      'Everything is checked before anything is stored. `Location` names where to follow it. `runtime`: `auto` takes the ' +
+      'runtime that satisfies every case and has most room, and the answer names it.',
     headers: IDEMPOTENCY_HEADER,
     bodyExample: SCORECARD_REQUEST,
     answer: { status: 202, schema: Submitted, example: SUBMITTED },
@@ -42,11 +44,11 @@ export class ScorecardsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Submitted> {
     const { view, warnings } = await this.scorecards.submit(principal, request, key);
-    const { id, status, counts } = view;
+    const { id, status, runtime, counts } = view;
     const self = `/scorecards/${id}`;
     reply.header('location', self);
     const links = { self, cases: `${self}/cases`, cancel: `${self}/cancel` };
-    return { id, status, cases: counts.submitted, links, warnings };
+    return { id, status, runtime, cases: counts.submitted, links, warnings };
   }
 
   @Get()

@@ -14,6 +14,8 @@ export type StragglerQuery = z.infer<typeof StragglerQuery>;
 export const Submitted = z.strictObject({
   id: z.string(),
   status: ScorecardStatus,
+  /** id@version of the one runtime of all cases, also where it was chosen; null: each case has its own target. */
+  runtime: z.string().nullable(),
   /** Runs that were made: cases times trials. */
   cases: z.int(),
   links: z.strictObject({ self: z.string(), cases: z.string(), cancel: z.string() }),

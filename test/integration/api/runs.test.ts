@@ -32,6 +32,7 @@ describe('a run', () => {
     expect(reply.body).toEqual({
       id: expect.stringMatching(/^run_/),
       state: 'queued',
+      runtime: 'here@1.0.0',
       links: { self, attempts: `${self}/attempts`, logs: `${self}/logs`, cancel: `${self}/cancel` },
       warnings: [],
     });

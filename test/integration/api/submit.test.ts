@@ -9,16 +9,6 @@ beforeAll(async () => {
     ['/harnesses', { kind: 'service', id: 'topology', version: '1' }],
     [
       '/harnesses',
-      {
-        kind: 'command',
-        id: 'pooled',
-        version: '1',
-        command: 'x',
-        acquire: { capacity: { poll: 'http://p.test', total: 'a' } },
-      },
-    ],
-    [
-      '/harnesses',
       { kind: 'command', id: 'keyed', version: '1', command: 'x', env: { KEY: { secretRef: 'MODEL_KEY' } } },
     ],
     ['/harnesses', { kind: 'command', id: 'heavy', version: '1', command: 'x', resources: { memoryMb: 1_001 } }],
@@ -101,6 +91,7 @@ describe('a submit', () => {
     expect(reply.body).toEqual({
       id: expect.stringMatching(/^sc_/),
       status: 'queued',
+      runtime: 'here@1.0.0',
       cases: 12,
       links: { self, cases: `${self}/cases`, cancel: `${self}/cancel` },
       warnings: [],
@@ -174,7 +165,6 @@ describe('a submit', () => {
       ['cases.a.graders[0]', 'binary', 'and 1 more'],
     ],
     ['a harness of services', { harness: 'topology' }, 501, 'HARNESS_NOT_BUILT', ['service']],
-    ['a harness that acquires sessions', { harness: 'pooled' }, 501, 'HARNESS_NOT_BUILT', ['pooled@1']],
     ['a runtime whose backend is not built', { runtime: 'rack' }, 501, 'BACKEND_NOT_BUILT', ['rack@1', 'nomad']],
     ['a secret that is not stored', { harness: 'keyed' }, 400, 'SECRET_MISSING', ['MODEL_KEY']],
     ['a demand above the envelope', { harness: 'heavy' }, 400, 'DEMAND_EXCEEDS_ENVELOPE', ['1001', '1000', 'case-0']],
