@@ -2,4 +2,5 @@ export { type AdmissionActivities, createAdmissionActivities } from './admission
 export { type AllocationActivities, createAllocationActivities } from './allocation.activities.js';
 export { createLeftoverActivities } from './leftover.activities.js';
 export { createScorecardActivities, type ScorecardActivities } from './scorecard.activities.js';
+export { createSessionActivities } from './session.activities.js';
 export { createSweepActivities } from './sweep.activities.js';

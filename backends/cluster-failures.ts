@@ -14,6 +14,7 @@ const NETWORK: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it took no connection in time (ETIMEDOUT)',
   UND_ERR_CONNECT_TIMEOUT: 'it took no connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'it took the connection and did not answer in time',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is longer than is read',
   UND_ERR_BODY_TIMEOUT: 'it stopped in the middle of an answer',
 };
 

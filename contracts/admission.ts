@@ -52,6 +52,17 @@ export interface Lease {
   expectedMs?: number;
 }
 
+/** What a live session pool says of itself: its sessions and, where it says so, those taken; or why it says nothing. */
+export type SessionAnswer = { total: number; used?: number } | { failure: string };
+
+/** A session pool that was asked. */
+export interface SessionRead {
+  pool: string;
+  /** Epoch ms. */
+  at: number;
+  answer: SessionAnswer;
+}
+
 /** How an attempt under a lease ended, as far as it says something of its runtime: `ran`, or the code of what broke. */
 export type LeaseEnd = 'ran' | RunErrorCode;
 

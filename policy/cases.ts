@@ -2,6 +2,7 @@ import type { EvalCase } from '../contracts/case.js';
 import type { FieldError } from '../contracts/errors.js';
 import { fieldPath, quoted } from '../contracts/field-path.js';
 import type { HarnessSpec } from '../contracts/harness.js';
+import { stepsOf } from './json-path.js';
 import { compileFault } from './pattern.js';
 import { paramVariable, referenceFault, referenceFaults, unknownReferences } from './references.js';
 
@@ -53,9 +54,24 @@ export function caseFaults(evalCase: EvalCase): FieldError[] {
   return faults;
 }
 
-/** What is wrong with a harness beyond its shape: variables that do not exist, parameters that share a variable. */
+/** Paths into the answer of a session pool that are none. */
+function capacityFaults({ acquire }: HarnessSpec): FieldError[] {
+  const { total, used } = acquire?.capacity ?? {};
+  return Object.entries({ total, used }).flatMap(([name, path]) =>
+    path === undefined || stepsOf(path)
+      ? []
+      : [
+          {
+            path: `acquire.capacity.${name}`,
+            message: 'is no path into JSON, as `pool.total` or `$.pools[0]["total"]`',
+          },
+        ],
+  );
+}
+
+/** What is wrong with a harness beyond its shape: variables and paths that are none, parameters that share a variable. */
 export function harnessFaults(spec: HarnessSpec): FieldError[] {
-  const faults = referenceFaults(spec);
+  const faults = [...referenceFaults(spec), ...capacityFaults(spec)];
   const owners = new Map<string, string>();
   for (const name of Object.keys(spec.params)) {
     const variable = paramVariable(name);

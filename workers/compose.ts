@@ -12,6 +12,7 @@ import {
   createAllocationActivities,
   createLeftoverActivities,
   createScorecardActivities,
+  createSessionActivities,
   createSweepActivities,
 } from '../activities/index.js';
 import { JobLoader } from '../activities/job-loader.js';
@@ -19,6 +20,7 @@ import { JobSecrets } from '../activities/job-secrets.js';
 import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
+import { SessionEndpoints } from '../backends/session-endpoints.js';
 import { clusterSettings } from '../config/cluster-settings.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
@@ -32,6 +34,7 @@ import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
+import { SessionPoolStore } from '../store/session-pool.store.js';
 import {
   MeasuredAttemptStore,
   MeasuredLogStore,
@@ -72,11 +75,12 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const jobs = new JobLoader(runs);
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
   const secrets = new SecretStore({ dataSource, sealer: new Sealer(env.EVERDICT_SECRETS_KEY), hide });
+  const egress = new Egress(env.EVERDICT_EGRESS_ALLOW);
   const resolver = new BackendResolver({
     local: localHost && localOptions(env, localHost),
     clusters: {
       credentials: new ClusterCredentials(secrets),
-      egress: new Egress(env.EVERDICT_EGRESS_ALLOW),
+      egress,
       ...clusterSettings(env),
     },
   });
@@ -124,6 +128,10 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
       auditDays: env.EVERDICT_AUDIT_DAYS,
     }),
   };
+  const sessions = createSessionActivities({
+    sessions: new SessionPoolStore(dataSource),
+    endpoints: new SessionEndpoints(egress),
+  });
   const sweepSec = env.EVERDICT_SWEEP_SEC;
   const deployment = env.EVERDICT_DEPLOYMENT;
   const leftovers = createLeftoverActivities({ backends, sweep, deployment, graceMs: sweepSec * 1_000 });
@@ -132,7 +140,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     metrics,
     /** Ends connections to clusters. */
     close: () => resolver.close(),
-    activities: { control, cases: allocation, local: { ...allocation, ...leftovers } },
+    activities: { control, cases: { ...allocation, ...sessions }, local: { ...allocation, ...leftovers } },
     sweeps,
     outbox: new Outbox({
       client,

@@ -79,14 +79,9 @@ function draining(id: string, { until, reason }: NonNullable<Site['drain']>): Pl
   return new PlatformError('RUNTIME_DRAINING', message, { errors: [{ path: 'runtime', message }] });
 }
 
-function refuseUnbuilt({ id, version, kind, acquire }: HarnessSpec): void {
-  if (kind === 'service') {
-    throw new PlatformError('HARNESS_NOT_BUILT', `harness ${id}@${version} is of kind ${kind}, which does not run yet`);
-  }
-  if (acquire) {
-    const message = `harness ${id}@${version} acquires sessions from a pool, which does not work yet`;
-    throw new PlatformError('HARNESS_NOT_BUILT', message);
-  }
+function refuseUnbuilt({ id, version, kind }: HarnessSpec): void {
+  if (kind !== 'service') return;
+  throw new PlatformError('HARNESS_NOT_BUILT', `harness ${id}@${version} is of kind ${kind}, which does not run yet`);
 }
 
 function refuseUnknownParams({ id, version, params: declared }: HarnessSpec, params: Params): void {

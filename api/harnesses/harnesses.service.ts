@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Egress, REFUSED_TEXT } from '../../backends/egress/guard.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
 import { harnessFaults } from '../../policy/cases.js';
 import { HarnessStore } from '../../store/harness.store.js';
@@ -12,6 +13,7 @@ export class HarnessesService {
   constructor(
     private readonly harnesses: HarnessStore,
     private readonly registry: RegistryService,
+    private readonly egress: Egress,
   ) {}
 
   async register(principal: Principal, spec: HarnessSpec): Promise<Accepted> {
@@ -22,6 +24,10 @@ export class HarnessesService {
   /** The spec, if it can work. */
   checked(spec: HarnessSpec): HarnessSpec {
     const faults = harnessFaults(spec);
+    const poll = spec.acquire?.capacity.poll;
+    if (poll !== undefined && this.egress.refusesUrl(poll)) {
+      faults.push({ path: 'acquire.capacity.poll', message: REFUSED_TEXT });
+    }
     if (faults.length > 0) throw invalid('the harness', faults, 'BAD_SPEC');
     return spec;
   }

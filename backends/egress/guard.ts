@@ -19,6 +19,8 @@ export interface DispatcherOptions {
   connectTimeoutMs: number;
   /** Headers, and each part of a body, arrive within so long of each other. */
   silenceMs: number;
+  /** A longer body is an error; absent: any length. */
+  mostBytes?: number;
 }
 
 /**
@@ -68,7 +70,7 @@ export class Egress {
   }
 
   /** Connections for undici. TLS and the Host header keep the name; redirects are for the caller to refuse. */
-  dispatcher({ tls, connections, connectTimeoutMs, silenceMs }: DispatcherOptions): Agent {
+  dispatcher({ tls, connections, connectTimeoutMs, silenceMs, mostBytes }: DispatcherOptions): Agent {
     const connect: buildConnector.connector = (options, callback) => {
       const port = portOf(options.port, options.protocol);
       this.check(options.hostname, port).then(
@@ -86,7 +88,10 @@ export class Egress {
         (error: Error) => callback(error, null),
       );
     };
-    return new Agent({ connect, connections, pipelining: 1, headersTimeout: silenceMs, bodyTimeout: silenceMs });
+    return new Agent({
+      ...{ connect, connections, pipelining: 1, headersTimeout: silenceMs, bodyTimeout: silenceMs },
+      ...(mostBytes !== undefined && { maxResponseSize: mostBytes }),
+    });
   }
 }
 

@@ -12,7 +12,7 @@ let around: Partial<AllocationActivities> = {};
 
 beforeAll(async () => {
   lab = await Lab.open();
-  await lab.platform.startWorker(({ local }) => {
+  await lab.platform.startWorker(({ cases, local }) => {
     const allocation: AllocationActivities = {
       ...local,
       dispatch: (input) => (around.dispatch ?? local.dispatch)(input),
@@ -20,7 +20,7 @@ beforeAll(async () => {
       tryShort: (input) => (around.tryShort ?? local.tryShort)(input),
     };
     real = local;
-    return { cases: allocation, local: { ...local, ...allocation } };
+    return { cases: { ...cases, ...allocation }, local: { ...local, ...allocation } };
   });
 }, 2 * MINUTE);
 let real: AllocationActivities;

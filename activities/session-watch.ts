@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndpointReading } from '../backends/session-endpoints.js';
+import type { SessionAnswer, SessionRead } from '../contracts/admission.js';
+import { isEqualJson } from '../policy/json-path.js';
+import { sessionAnswer } from '../policy/session-answer.js';
+import type { SessionEndpoint } from '../store/session-pool.store.js';
+
+/** A session pool with its endpoint and what it said last. */
+export interface Watched {
+  pool: string;
+  endpoint: SessionEndpoint;
+  known?: SessionAnswer;
+}
+
+const EVERY_MS = 3_000;
+/** What several pools say at about the same time is told at once. */
+const GATHER_MS = 200;
+
+/** Asks session pools again and again, each at its own pace: one that does not answer keeps no other waiting. */
+export class SessionWatch {
+  private readonly latest = new Map<string, SessionRead>();
+
+  constructor(
+    private readonly read: (url: string) => Promise<EndpointReading>,
+    /** Epoch ms, by the server. */
+    private readonly clock: () => number,
+  ) {}
+
+  /** Until one says something new or patience ends: what each of them said last. */
+  async next(pools: readonly Watched[], patienceMs: number, cancel: AbortSignal): Promise<SessionRead[]> {
+    const end = new AbortController();
+    const stop = AbortSignal.any([end.signal, cancel]);
+    try {
+      const changes = pools.map((watched) => this.change(watched, stop));
+      await Promise.race([pause(patienceMs, stop), ...changes]);
+      await Promise.race([pause(GATHER_MS, stop), Promise.all(changes)]);
+    } finally {
+      end.abort();
+    }
+    cancel.throwIfAborted();
+    return [...this.latest.values()];
+  }
+
+  private async change({ pool, endpoint, known }: Watched, stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const { at, reply } = await this.read(endpoint.poll);
+      if (stop.aborted) return;
+      const answer = 'failure' in reply ? reply : sessionAnswer(reply.body, endpoint);
+      this.latest.set(pool, { pool, at: Math.round(this.clock() - (performance.now() - at)), answer });
+      if (!known || !isEqualJson(answer, known)) return;
+      await pause(EVERY_MS, stop);
+    }
+  }
+}
+
+/** Ends early when it is told to stop. */
+const pause = (ms: number, stop: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal: stop }).catch(() => undefined);

@@ -1,0 +1,145 @@
+import type { Lease, SessionAnswer } from '../../contracts/admission.js';
+import { aTicket } from '../../test/builders.js';
+import { SessionPools } from './session-pools.js';
+
+const NOW = 1_000_000;
+const POOL = 'acme/browse';
+const DEAD: SessionAnswer = { failure: 'nothing listens there' };
+
+let made = 0;
+/** A lease in the pool, by its age at `NOW`. */
+const leaseOf = (ageMs: number, sessionPool = POOL): Lease => {
+  made += 1;
+  return { ...aTicket({ demand: { sessionPool } }), seq: made, grantedAt: NOW - ageMs };
+};
+const needs = (sessionPool: string) => aTicket({ demand: { sessionPool } });
+
+/** A pool in which one ticket waits. */
+function read(answer: SessionAnswer, agesMs: readonly number[] = []): SessionPools {
+  const pools = new SessionPools();
+  pools.wait(needs(POOL), 1);
+  for (const age of agesMs) pools.hold(leaseOf(age));
+  pools.note({ pool: POOL, at: NOW, answer });
+  return pools;
+}
+const room = (pools: SessionPools, slots = 1_000, now = NOW) => pools.roomOf(POOL, slots, now);
+const names = (pools: SessionPools, now = NOW) => pools.due(now).map(({ pool }) => pool);
+
+describe('room', () => {
+  const old = 60_000;
+  test.each<[string, SessionAnswer, number[], number, number]>([
+    ['what the pool has left', { total: 32, used: 21 }, [], 1_000, 11],
+    ['nothing of a full pool', { total: 2, used: 2 }, [], 1_000, 0],
+    ['at most the slots of the runtime', { total: 32, used: 0 }, [], 16, 16],
+    ['the slots of the runtime less ours', { total: 32, used: 10 }, Array(10).fill(old), 16, 6],
+    ['less leases whose session may not be seen yet', { total: 32, used: 21 }, [old, 9_999, 0, -500], 1_000, 8],
+    ['of a pool that tells its total alone, all but ours', { total: 5 }, [old, old, 0], 1_000, 2],
+    ['never more of ours than the pool has, whatever it says', { total: 3, used: 0 }, [old, old, old], 1_000, 0],
+    ['nothing where others took more than was free', { total: 3, used: 3 }, [0], 1_000, -1],
+    ['the runtime’s own limit where nothing is read', DEAD, [old, 0], 16, 14],
+  ])('%s', (_title, answer, ages, slots, want) => {
+    expect(room(read(answer, ages), slots)).toBe(want);
+  });
+
+  test('falls with each lease and rises with each that is given back', () => {
+    const pools = read({ total: 32, used: 21 });
+    const lease = leaseOf(-100);
+    pools.hold(lease);
+    expect(room(pools)).toBe(10);
+    pools.note({ pool: POOL, at: NOW + 20_000, answer: { total: 32, used: 22 } });
+    expect(room(pools)).toBe(10);
+    pools.giveBack(lease);
+    expect(room(pools)).toBe(10);
+    pools.note({ pool: POOL, at: NOW + 23_000, answer: { total: 32, used: 21 } });
+    expect(room(pools)).toBe(11);
+  });
+
+  test('nobody starts before a pool was asked, nor by what it said long ago', () => {
+    expect(room(new SessionPools())).toBe(0);
+    expect(room(read({ total: 9, used: 0 }), 1_000, NOW + 30_000)).toBe(9);
+    expect(room(read({ total: 9, used: 0 }), 1_000, NOW + 90_000)).toBe(0);
+    expect(room(read(DEAD), 16, NOW + 90_000)).toBe(16);
+  });
+
+  test('who comes to an empty queue waits for a new reading, who joins one goes by the last', () => {
+    const pools = read({ total: 9, used: 0 });
+    pools.arrive(needs(POOL), NOW + 30_000);
+    expect(room(pools)).toBe(9);
+    pools.wait(needs(POOL), -1);
+    pools.arrive(needs(POOL), NOW + 5_000);
+    expect(room(pools)).toBe(9);
+    pools.arrive(needs(POOL), NOW + 30_000);
+    expect(room(pools)).toBe(0);
+  });
+
+  test('a reading that arrives late does not replace a newer one', () => {
+    const pools = read({ total: 9, used: 9 });
+    expect(pools.note({ pool: POOL, at: NOW - 1, answer: { total: 9, used: 0 } })).toBe(false);
+    expect(room(pools)).toBe(0);
+  });
+});
+
+describe('what is asked', () => {
+  test('every pool that someone waits in, longest ago first, with what it said', () => {
+    const pools = new SessionPools();
+    for (const name of ['new', 'old', 'unread']) pools.wait(needs(name), 1);
+    pools.note({ pool: 'new', at: NOW, answer: { total: 1 } });
+    pools.note({ pool: 'old', at: NOW - 9, answer: { total: 2, used: 1 } });
+    pools.note({ pool: 'nobody waits', at: 0, answer: { total: 3 } });
+    expect(pools.due(NOW)).toEqual([
+      { pool: 'unread' },
+      { pool: 'old', known: { total: 2, used: 1 } },
+      { pool: 'new', known: { total: 1 } },
+    ]);
+    pools.wait(needs('unread'), -1);
+    expect(names(pools)).toEqual(['old', 'new']);
+  });
+
+  test('a pool that failed, once for each burst of tickets', () => {
+    const pools = read(DEAD);
+    expect(pools.due(NOW + 3_600_000)).toEqual([]);
+    pools.arrive(needs(POOL), NOW + 100);
+    pools.arrive(needs(POOL), NOW + 200);
+    expect(pools.due(NOW + 200)).toEqual([]);
+    expect(pools.due(NOW + 3_000)).toEqual([{ pool: POOL }]);
+    expect(pools.note({ pool: POOL, at: NOW + 3_100, answer: DEAD })).toBe(false);
+    expect(pools.due(NOW + 3_600_000)).toEqual([]);
+    expect(room(pools, 4)).toBe(4);
+  });
+
+  test('at most fifty at once, and the others next', () => {
+    const pools = new SessionPools();
+    for (let i = 0; i < 80; i += 1) pools.wait(needs(`acme/${i}`), 1);
+    const first = names(pools);
+    expect(first).toHaveLength(50);
+    for (const pool of first) pools.note({ pool, at: NOW, answer: { total: 1 } });
+    expect(new Set([...first, ...names(pools)]).size).toBe(80);
+  });
+});
+
+test('says of each pool what it said, who waits in it and how many leases are ours', () => {
+  const pools = read({ total: 32, used: 21 }, [0, 0]);
+  pools.wait(needs('unread'), 1);
+  pools.note({ pool: 'nobody waits', at: NOW, answer: { total: 1 } });
+  expect(pools.states(NOW)).toEqual([
+    { pool: POOL, waiting: 1, ours: 2, said: { answer: { total: 32, used: 21 }, at: NOW } },
+    { pool: 'unread', waiting: 1, ours: 0 },
+  ]);
+});
+
+test('what is carried over as JSON says the same, without pools that nobody waits in', () => {
+  const pools = read({ total: 9, used: 4 });
+  pools.wait(needs('dead'), 1);
+  pools.note({ pool: 'dead', at: NOW, answer: DEAD });
+  pools.arrive(needs('dead'), NOW);
+  pools.note({ pool: 'nobody waits', at: NOW, answer: { total: 1 } });
+  const resumed = new SessionPools(JSON.parse(JSON.stringify(pools.carry())));
+  for (const name of [POOL, 'dead', 'nobody waits']) resumed.wait(needs(name), 1);
+  expect(resumed.due(NOW + 5_000)).toEqual([
+    { pool: 'nobody waits' },
+    { pool: POOL, known: { total: 9, used: 4 } },
+    { pool: 'dead' },
+  ]);
+  expect(room(resumed)).toBe(5);
+  expect(new SessionPools().carry()).toBeUndefined();
+});

@@ -1,0 +1,172 @@
+import type { Lease, SessionAnswer, SessionRead, Ticket } from '../../contracts/admission.js';
+
+/** How long a session may take to be seen as taken once its lease is granted. */
+const UNSEEN_MS = 10_000;
+/** A reading that nobody repeats holds so long; while someone waits, it is repeated sooner. */
+const STALE_MS = 60_000;
+/** Between two readings of an endpoint that gave none. */
+const RETRY_MS = 3_000;
+/** Pools that are asked at once; the others are next. */
+const MOST_WATCHED = 50;
+
+/** What a session pool said last. */
+export interface KnownSessions {
+  answer: SessionAnswer;
+  /** Epoch ms. */
+  at: number;
+  /** It said nothing, and somebody new needs it. */
+  isWanted?: true;
+}
+
+/** A session pool to ask. */
+export interface WatchedPool {
+  pool: string;
+  /** Its last reading, if nothing else is worth telling. */
+  known?: SessionAnswer;
+}
+
+/** A session pool as people see it. */
+export interface SessionPoolState {
+  pool: string;
+  waiting: number;
+  ours: number;
+  /** Absent: not asked yet, or too long ago. */
+  said?: Readonly<KnownSessions>;
+}
+
+/**
+ * The live session pools that tickets of one runtime name.
+ *
+ *   unread → reading ⇄ reading, as long as someone waits
+ *          ↘ failed → asked again once a new ticket needs it
+ *
+ * 1. Unread: nobody starts before the pool was asked once.
+ * 2. A reading: as many start as are free, less the leases so young that the pool may not count them yet, and never
+ *    more of ours than the pool has or the runtime has slots.
+ * 3. A failed one says nothing: the runtime's own limit holds.
+ */
+export class SessionPools {
+  private readonly pools = new Map<string, SessionPool>();
+
+  constructor(known: Readonly<Record<string, KnownSessions>> = {}) {
+    for (const [name, said] of Object.entries(known)) this.pool(name).say(said);
+  }
+
+  /** A ticket that was not there before: it asks for a pool that failed, and goes by no reading that nobody kept fresh. */
+  arrive({ demand: { sessionPool } }: Ticket, now: number): void {
+    const pool = sessionPool === undefined ? undefined : this.pools.get(sessionPool);
+    if (!pool?.said) return;
+    if ('failure' in pool.said.answer) pool.said.isWanted = true;
+    else if (pool.waiting === 0 && pool.said.at < now - UNSEEN_MS) pool.said = undefined;
+  }
+
+  wait({ demand: { sessionPool } }: Ticket, times: 1 | -1): void {
+    if (sessionPool !== undefined) this.pool(sessionPool).waiting += times;
+  }
+
+  hold(lease: Lease): void {
+    const { sessionPool } = lease.demand;
+    if (sessionPool !== undefined) this.pool(sessionPool).hold(lease);
+  }
+
+  giveBack({ holder, demand: { sessionPool } }: Lease): void {
+    if (sessionPool !== undefined) this.pool(sessionPool).giveBack(holder);
+  }
+
+  /** What an endpoint said. Whether it says something else than before. */
+  note({ pool: name, at, answer }: SessionRead): boolean {
+    const pool = this.pool(name);
+    const before = pool.said;
+    if (before && before.at > at) return false;
+    pool.say({ answer, at });
+    return before === undefined || JSON.stringify(before.answer) !== JSON.stringify(answer);
+  }
+
+  /** Tickets that may start now, given the slots of the runtime. */
+  roomOf(name: string, slots: number, now: number): number {
+    return this.pool(name).room(slots, now);
+  }
+
+  /** Which pools are to be asked, of those that someone waits in: those asked longest ago first. */
+  due(now: number): WatchedPool[] {
+    const waitedIn = [...this.pools].filter(([, pool]) => pool.waiting > 0 && pool.isDue(now));
+    return waitedIn
+      .sort(([, one], [, other]) => (one.said?.at ?? 0) - (other.said?.at ?? 0))
+      .slice(0, MOST_WATCHED)
+      .map(([name, { said }]) => ({ pool: name, ...(said && !('failure' in said.answer) && { known: said.answer }) }));
+  }
+
+  /** Those that someone waits in or holds a session of. */
+  states(now: number): SessionPoolState[] {
+    return [...this.pools].flatMap(([name, pool]) => {
+      const { waiting, held: ours } = pool;
+      const said = pool.saidAt(now);
+      return waiting + ours > 0 ? [{ pool: name, waiting, ours, ...(said && { said }) }] : [];
+    });
+  }
+
+  /** What is worth carrying over: what pools said that someone waits in. */
+  carry(): Record<string, KnownSessions> | undefined {
+    const known = [...this.pools].flatMap(([name, { waiting, said }]) => (waiting > 0 && said ? [[name, said]] : []));
+    return known.length > 0 ? (Object.fromEntries(known) as Record<string, KnownSessions>) : undefined;
+  }
+
+  private pool(name: string): SessionPool {
+    const pool = this.pools.get(name) ?? new SessionPool();
+    this.pools.set(name, pool);
+    return pool;
+  }
+}
+
+class SessionPool {
+  waiting = 0;
+  said: KnownSessions | undefined;
+  private readonly ours = new Map<string, Lease>();
+  /** Of ours, those that the last reading may not count. */
+  private readonly unseen = new Set<string>();
+
+  get held(): number {
+    return this.ours.size;
+  }
+
+  hold(lease: Lease): void {
+    this.ours.set(lease.holder, lease);
+    this.see(lease);
+  }
+
+  giveBack(holder: string): void {
+    this.ours.delete(holder);
+    this.unseen.delete(holder);
+  }
+
+  say(said: KnownSessions): void {
+    this.said = said;
+    this.unseen.clear();
+    for (const lease of this.ours.values()) this.see(lease);
+  }
+
+  saidAt(now: number): KnownSessions | undefined {
+    const { said } = this;
+    return said && ('failure' in said.answer || said.at >= now - STALE_MS) ? said : undefined;
+  }
+
+  room(slots: number, now: number): number {
+    const answer = this.saidAt(now)?.answer;
+    if (!answer) return 0;
+    const { held } = this;
+    if ('failure' in answer) return slots - held;
+    const { total, used } = answer;
+    const free = used === undefined ? total - held : total - used - this.unseen.size;
+    return Math.min(slots - held, total - held, free);
+  }
+
+  isDue(now: number): boolean {
+    const { said } = this;
+    if (!said || !('failure' in said.answer)) return true;
+    return said.isWanted === true && said.at <= now - RETRY_MS;
+  }
+
+  private see({ holder, grantedAt }: Lease): void {
+    if (this.said && grantedAt > this.said.at - UNSEEN_MS) this.unseen.add(holder);
+  }
+}
