@@ -72,7 +72,7 @@ export function startBy(demand: Demand, room: Use, leases: Iterable<Lease>, now:
     .flatMap((lease) => (lease.expectedMs === undefined ? [] : { lease, at: lease.grantedAt + lease.expectedMs }))
     .sort((one, other) => one.at - other.at);
   for (const { lease, at } of ends) {
-    add(free, lease.demand, -1);
+    add(free, lease.demand, 1);
     if (fits()) return Math.max(at, now);
   }
   return undefined;
