@@ -4,10 +4,12 @@ import { type CarriedLedger, carryLedger } from '../policy/admission/carry.js';
 import { type Delivery, Ledger, type Refusal } from '../policy/admission/ledger.js';
 import { groupBy } from '../policy/grouping.js';
 import { errored } from '../policy/results.js';
+import type { DurationStore } from '../store/duration.store.js';
 import type { PoolLimits, PoolStore } from '../store/pool.store.js';
 import type { AskedRun, RunStore } from '../store/run.store.js';
 import { caseWorkflowId, runIdOfHolder, runsSettled, slotsGranted } from '../workflows/messages.js';
 import type { AdmissionSender } from './admission-sender.js';
+import { withExpected } from './expected.js';
 import type { Holders, Holding } from './holders.js';
 
 interface Deps {
@@ -16,6 +18,7 @@ interface Deps {
   pools: Pick<PoolStore, 'limits' | 'rebuild'>;
   runs: Pick<RunStore, 'markAsked' | 'settleUnplaced'>;
   holders: Pick<Holders, 'dead'>;
+  durations: Pick<DurationStore, 'of'>;
 }
 
 export type { PoolLimits };
@@ -33,7 +36,7 @@ export type { Holding };
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
 
-export function createAdmissionActivities({ client, sender, pools, runs, holders }: Deps) {
+export function createAdmissionActivities({ client, sender, pools, runs, holders, durations }: Deps) {
   return {
     /** Records who waits since when, then tells the pool's ledger. `settled`: holders whose run wants no slot any more. */
     async requestAdmission(request: AdmissionRequest): Promise<{ settled: string[] }> {
@@ -45,14 +48,20 @@ export function createAdmissionActivities({ client, sender, pools, runs, holders
         for (const run of open) wanted.set(caseWorkflowId(run.runId), run);
       }
       const tickets = acquire.flatMap((ticket) => ticketOf(ticket, wanted.get(ticket.holder)) ?? []);
-      await sender.send(poolId, { acquire: tickets, release });
+      const expecting = await withExpected(durations, tickets, (holder) => wanted.get(holder)?.duration);
+      await sender.send(poolId, { acquire: expecting, release });
       return { settled: acquire.map(({ holder }) => holder).filter((holder) => !wanted.has(holder)) };
     },
 
     /** Opens a new epoch, which voids every grant not yet used, and reads what holds and what waits. */
     async rebuildLedger({ poolId }: { poolId: string }): Promise<CarriedLedger> {
-      const { epoch, live, waiting } = await pools.rebuild(poolId);
-      return carryLedger(Ledger.open(epoch, live, waiting));
+      const { epoch, live, waiting, keys } = await pools.rebuild(poolId);
+      const keyOf = (holder: string) => keys.get(holder);
+      const [leases, tickets] = await Promise.all([
+        withExpected(durations, live, keyOf),
+        withExpected(durations, waiting, keyOf),
+      ]);
+      return carryLedger(Ledger.open(epoch, leases, tickets));
     },
 
     readEnvelope: ({ poolId }: { poolId: string }): Promise<PoolLimits> => pools.limits(poolId),

@@ -15,6 +15,7 @@ import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
 import { SharedModule } from './shared/shared.module.js';
+import { SimulationModule } from './simulation/simulation.module.js';
 
 @Module({
   imports: [
@@ -28,6 +29,7 @@ import { SharedModule } from './shared/shared.module.js';
     SecretsModule,
     AdmissionModule,
     QueueModule,
+    SimulationModule,
     TrailModule,
     IdentityModule,
     HealthModule,

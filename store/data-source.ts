@@ -19,6 +19,7 @@ import { CreateAuditEvents0000000000017 } from '../migrations/0017_create_audit_
 import { NoteAcceptance0000000000018 } from '../migrations/0018_note_acceptance.js';
 import { KeepReplacedSecrets0000000000019 } from '../migrations/0019_keep_replaced_secrets.js';
 import { SteerAdmission0000000000020 } from '../migrations/0020_steer_admission.js';
+import { PredictWaits0000000000021 } from '../migrations/0021_predict_waits.js';
 import { BoundDepth0000000000022 } from '../migrations/0022_bound_depth.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
@@ -45,6 +46,7 @@ const MIGRATIONS = [
   NoteAcceptance0000000000018,
   KeepReplacedSecrets0000000000019,
   SteerAdmission0000000000020,
+  PredictWaits0000000000021,
   BoundDepth0000000000022,
 ];
 

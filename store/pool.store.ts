@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
-import type { AdmissionLimits, Demand, Lease, Ticket, WorkClass, WorkspaceShare } from '../contracts/admission.js';
+import type { AdmissionLimits, Lease, Ticket, WorkspaceShare } from '../contracts/admission.js';
 import { PlatformError } from '../contracts/errors.js';
 import { SHARED_WORKSPACE } from '../contracts/ids.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import { MAX_TICKETS } from '../policy/admission/ledger.js';
 import { type DemandRow, demandOfRow } from './demand-row.js';
 import { DIAL_COLUMNS, type DialRow, dialOfRow } from './dial-row.js';
+import { type DurationKey, durationKey, liveLeases, waitingTickets } from './pool-rows.js';
 import { row, rows, transaction } from './sql.js';
 
 export interface Rebuilt {
@@ -13,6 +14,8 @@ export interface Rebuilt {
   epoch: number;
   live: Lease[];
   waiting: Ticket[];
+  /** What their durations depend on, by holder. */
+  keys: ReadonlyMap<string, DurationKey>;
 }
 
 /** What decisions are made by, with a version that rises with every change of it. */
@@ -33,31 +36,6 @@ interface PoolRow extends DemandRow, DialRow {
 
 /** Of workspaces with a weight or quota of their own, and of scorecards that are paused: as many as one reading holds. */
 const MOST_READ = 1_000;
-
-interface HeldRow extends DemandRow {
-  to: string;
-  workspace_id: string;
-  session_pool: string | null;
-}
-
-interface LeaseRow extends HeldRow {
-  holder: string;
-  seq: number;
-  opened_at: Date;
-}
-
-interface TicketRow extends HeldRow {
-  id: string;
-  class: WorkClass;
-  asked_at: Date;
-  promoted_at: Date | null;
-}
-
-/** What a ticket takes: what its run declares, and a session where its harness needs one. */
-export const ticketDemand = (stored: DemandRow & { session_pool: string | null }): Demand => ({
-  ...demandOfRow(stored),
-  ...(stored.session_pool !== null && { sessionPool: stored.session_pool }),
-});
 
 const noPool = (poolId: string) => new PlatformError('NOT_FOUND', `there is no pool ${poolId}`);
 
@@ -122,43 +100,16 @@ export class PoolStore {
         [poolId],
       );
       if (!pool) throw noPool(poolId);
-      const live = await rows<LeaseRow>(
-        db,
-        `SELECT a.holder, coalesce(r.asked_by, a.holder) AS "to", r.workspace_id, a.seq, a.memory_mb, a.cpu_millicores,
-           h.session_pool, a.opened_at
-         FROM attempts a JOIN runs r ON r.id = a.run_id JOIN harnesses h ON h.pk = r.harness_pk
-         WHERE a.pool_id = $1 AND a.closed_at IS NULL ORDER BY a.seq`,
-        [poolId],
-      );
-      const waiting = await rows<TicketRow>(
-        db,
-        `SELECT r.id, r.asked_by AS "to", r.workspace_id, r.class, r.memory_mb, r.cpu_millicores, h.session_pool,
-           r.asked_at, r.promoted_at
-         FROM runs r JOIN harnesses h ON h.pk = r.harness_pk
-         WHERE r.pool_id = $1 AND r.asked_at IS NOT NULL AND r.asked_by IS NOT NULL AND r.open_attempt IS NULL
-           AND r.outcome IS NULL
-         ORDER BY r.asked_at, r.id LIMIT $2`,
-        [poolId, MAX_TICKETS],
-      );
+      const live = await liveLeases(db, poolId);
+      const waiting = await waitingTickets(db, poolId, MAX_TICKETS);
       return {
         epoch: pool.epoch,
-        live: live.map((lease) => ({
-          holder: lease.holder,
-          to: lease.to,
-          workspace: lease.workspace_id,
-          seq: lease.seq,
-          demand: ticketDemand(lease),
-          grantedAt: lease.opened_at.getTime(),
-        })),
-        waiting: waiting.map((run) => ({
-          holder: `case:${run.id}`,
-          to: run.to,
-          workspace: run.workspace_id,
-          class: run.class,
-          demand: ticketDemand(run),
-          askedAt: run.asked_at.getTime(),
-          ...(run.promoted_at && { promotedAt: run.promoted_at.getTime() }),
-        })),
+        live: live.map(({ lease }) => lease),
+        waiting: waiting.map(({ ticket }) => ticket),
+        keys: new Map([
+          ...live.map(({ lease, of }) => [lease.holder, durationKey(poolId, of)] as const),
+          ...waiting.map(({ ticket, of }) => [ticket.holder, durationKey(poolId, of)] as const),
+        ]),
       };
     });
   }

@@ -10,6 +10,7 @@ import { type Confirmation, confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
 import type { Depth } from './depth.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
+import { type DurationKey, durationKey, type OfCase } from './pool-rows.js';
 import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
 import { type PositionedRun, runViews } from './run-view.js';
 import type { Site } from './scorecard-insert.js';
@@ -79,6 +80,7 @@ export interface AskedRun {
   sessionPool?: string;
   /** Epoch ms. */
   promotedAt?: number;
+  duration: DurationKey;
 }
 
 export class RunStore {
@@ -197,22 +199,19 @@ export class RunStore {
     const runIds = asked.map(({ runId }) => runId);
     return transaction(this.dataSource, async (db) => {
       await rows(db, 'SELECT 1 FROM runs WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [runIds]);
-      const open = await rows<{
-        id: string;
-        workspace_id: string;
-        session_pool: string | null;
-        promoted_at: Date | null;
-      }>(
+      const open = await rows<AskedRow>(
         db,
         `UPDATE runs SET asked_at = coalesce(runs.asked_at, asked.at), asked_by = $2
          FROM unnest($1::text[], $3::timestamptz[]) AS asked (id, at), harnesses h
          WHERE runs.id = asked.id AND h.pk = runs.harness_pk AND outcome IS NULL
-         RETURNING runs.id, runs.workspace_id, h.session_pool, runs.promoted_at`,
+         RETURNING runs.id, runs.workspace_id, runs.pool_id, runs.harness_pk, runs.dataset_pk, h.session_pool,
+           runs.promoted_at`,
         [runIds, askedBy, asked.map(({ askedAt }) => new Date(askedAt))],
       );
-      return open.map(({ id, workspace_id, session_pool, promoted_at }) => ({
+      return open.map(({ id, workspace_id, pool_id, session_pool, promoted_at, ...of }) => ({
         runId: id,
         workspace: workspace_id,
+        duration: durationKey(pool_id, of),
         ...(session_pool !== null && { sessionPool: session_pool }),
         ...(promoted_at && { promotedAt: promoted_at.getTime() }),
       }));
@@ -271,6 +270,14 @@ export class RunStore {
       infraRetries: found.infra_retries,
     };
   }
+}
+
+interface AskedRow extends OfCase {
+  id: string;
+  workspace_id: string;
+  pool_id: string;
+  session_pool: string | null;
+  promoted_at: Date | null;
 }
 
 interface JobRow {

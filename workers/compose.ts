@@ -30,6 +30,7 @@ import { Sealer } from '../secrets/sealer.js';
 import { SecretStore } from '../secrets/secret.store.js';
 import { AuditStore } from '../store/audit.store.js';
 import { DeadlineStore } from '../store/deadline.store.js';
+import { DurationStore } from '../store/duration.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PoolStore } from '../store/pool.store.js';
@@ -114,7 +115,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   });
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
-    ...createAdmissionActivities({ client, sender, pools, runs, holders }),
+    ...createAdmissionActivities({ client, sender, pools, runs, holders, durations: new DurationStore(dataSource) }),
     ...createScorecardActivities({
       scorecards,
       deadlines: new DeadlineStore(dataSource),

@@ -18,6 +18,7 @@ import { CensusStore } from '../../store/census.store.js';
 import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { DialStore } from '../../store/dial.store.js';
+import { DurationStore } from '../../store/duration.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { HolderStore } from '../../store/holder.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
@@ -28,6 +29,7 @@ import { LocalHostStore } from '../../store/local-host.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { MemberStore } from '../../store/member.store.js';
 import { PoolStore } from '../../store/pool.store.js';
+import { PoolLoadStore } from '../../store/pool-load.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
 import { RunStore } from '../../store/run.store.js';
@@ -54,6 +56,7 @@ const STORES = [
   CiBindingStore,
   DatasetStore,
   DialStore,
+  DurationStore,
   HarnessStore,
   HolderStore,
   IdempotencyStore,
@@ -63,6 +66,7 @@ const STORES = [
   LocalHostStore,
   LogStore,
   MemberStore,
+  PoolLoadStore,
   PoolStore,
   ProgressStore,
   RegistryStore,
