@@ -11,6 +11,7 @@ import { addLogin } from './login.command.js';
 import { addMemberCommands } from './member.commands.js';
 import { globalOptions } from './options.js';
 import { addPlatformCommands } from './platform.commands.js';
+import { addQueueCommands } from './queue.commands.js';
 import { addRegistryCommands } from './registry.commands.js';
 import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
@@ -56,6 +57,7 @@ export function buildProgram(terminal: Terminal): Command {
   program.commandsGroup('Evaluating:');
   addScorecardCommands(program, terminal);
   addRunCommands(program, terminal);
+  addQueueCommands(program, terminal);
   return program;
 }
 

@@ -5,6 +5,7 @@ import type { Call } from './http.client.js';
 import { listOptions, optionsOf } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
 import { addRuntimeChecks, checkHeader } from './runtime-checks.command.js';
+import { addRuntimeDial } from './runtime-dial.commands.js';
 import { Session, type Terminal } from './session.js';
 import { DEFAULT_VERSION, idFromFile, isJsonLines, jsonFile, refPath } from './spec-files.js';
 import { type Column, plain, table } from './text.js';
@@ -27,7 +28,8 @@ const RESOURCES: readonly Resource[] = [
     noun: 'runtime',
     plural: 'runtimes',
     about: 'where cases run',
-    verbs: 'validate, probe, add, list, show, inspect, tag, confirm, deprecate, restore',
+    verbs:
+      'validate, probe, add, list, show, inspect, tag, confirm, deprecate, restore, pause, drain, limit, resume, admission',
     columns: [{ title: 'kind' }, { title: 'slots', align: 'right' }, { title: 'description' }],
     cells: ({ kind, maxConcurrent, description }) => [kind, maxConcurrent, description].map(textOf),
   },
@@ -59,6 +61,7 @@ export function addRegistryCommands(program: Command, terminal: Terminal): void 
     addShow(group, resource, terminal);
     addVersionCommands(group, resource, terminal);
     if (resource.noun === 'runtime') addRuntimeChecks(group, terminal);
+    if (resource.noun === 'runtime') addRuntimeDial(group, terminal);
     if (resource.noun !== 'dataset') continue;
     addDatasetCases(group, terminal);
     addDownload(group, terminal);

@@ -45,9 +45,10 @@ function countLine({ counts }: ScorecardReply): string {
   return `${passed} passed, ${failed} failed, ${errored} errored${infra}, ${cancelled} cancelled`;
 }
 
-/** How a run ended: the outcome, for an error who is to blame and the code, and whether an operator decided it. */
-export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy }: RunReply): string {
+/** How a run ended: the outcome, for an error who is to blame and the code, and whether an operator decided it; or what it waits for. */
+export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy, waiting }: RunReply): string {
   const who = decidedBy === null ? '' : ' (operator)';
+  if (outcome === null && waiting) return `${state}: ${waiting.reason}`;
   if (outcome !== 'errored') return `${outcome ?? state}${who}`;
   return `errored ${[errorClass, errorCode].filter(Boolean).join('/')}${who}`;
 }

@@ -1,15 +1,16 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { jsonBody } from './http.client.js';
 import { useWorkspace } from './login.command.js';
-import { listOptions, optionsOf } from './options.js';
+import { listOptions, optionsOf, wholeNumber, withExamples } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
 import { Session, type Terminal } from './session.js';
+import { WorkspaceLimitsReply } from './steering-wire.js';
 import { plain, table } from './text.js';
 import { CiBindingReply, WorkspaceReply } from './wire.js';
 
 /** `workspace …`, and `ci …`: which repositories are the CI of one. */
 export function addWorkspaceCommands(program: Command, terminal: Terminal): void {
-  const group = program.command('workspace').alias('workspaces').description('workspaces (create, list, use)');
+  const group = program.command('workspace').alias('workspaces').description('workspaces (create, list, use, limits)');
   group
     .command('create <id>')
     .description('make a workspace; it takes the operator key')
@@ -36,8 +37,46 @@ export function addWorkspaceCommands(program: Command, terminal: Terminal): void
     .command('use <id>')
     .description('act in this workspace from now on, with the key that `login` kept')
     .action((id: string, _options, command: Command) => useWorkspace(terminal, optionsOf(command), id));
+  addLimits(group, terminal);
   addCi(program, terminal);
 }
+
+interface LimitsOptions {
+  weight?: number;
+  quota?: number | 'none';
+}
+
+function weight(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0.01 && value <= 1_000) return value;
+  throw new InvalidArgumentError('it is a number, 0.01 to 1000.');
+}
+
+const quota = (text: string): number | 'none' => (text === 'none' ? text : wholeNumber(1)(text));
+
+function addLimits(group: Command, terminal: Terminal): void {
+  const command = group
+    .command('limits <id>')
+    .description('weight and quota of a workspace, shown or set; it takes the operator key')
+    .option('--weight <n>', 'its share where workspaces contend: 2 is twice as much as 1', weight)
+    .option('--quota <n>', 'at most so many of its runs at once, over all runtimes; `none` takes it back', quota)
+    .action(async (id: string, _options, self: Command) => {
+      const options = optionsOf<LimitsOptions>(self);
+      const session = new Session(terminal, options);
+      const path = `/workspaces/${encodeURIComponent(id)}`;
+      const { weight: share, quota: most } = options;
+      const body = jsonBody({ weight: share, maxRunning: most === 'none' ? null : most });
+      const isSet = share !== undefined || most !== undefined;
+      const { reply, raw } = await (isSet
+        ? session.client.patch(path, WorkspaceLimitsReply, { body })
+        : session.client.get(path, WorkspaceLimitsReply));
+      session.answer(raw, () => limitsText(reply));
+    });
+  withExamples(command, ['workspace limits research --weight 2 --quota 50', 'workspace limits research --quota none']);
+}
+
+const limitsText = ({ id, weight: share, maxRunning, running }: WorkspaceLimitsReply): string =>
+  `${plain(id)}: weight ${share}, ${maxRunning === null ? 'no quota' : `quota ${maxRunning}`}, ${running} running\n`;
 
 interface BindOptions {
   ref?: string;
