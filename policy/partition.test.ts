@@ -24,6 +24,7 @@ test('what is packed comes back the same', () => {
     askedAt: fc.option(fc.integer({ min: 1, max: 2 ** 42 }), { nil: undefined }),
     openSeq: fc.option(fc.integer({ min: 1, max: 2 ** 50 }), { nil: undefined }),
     isCancelRequested: fc.boolean(),
+    isPromoted: fc.option(fc.constant(true as const), { nil: undefined }),
   });
   fc.assert(
     fc.property(fc.array(run, { maxLength: 20 }), (parts) => {

@@ -18,6 +18,8 @@ export interface OpenRun {
   /** That attempt is open, and holds its slot under this lease. */
   openSeq?: number;
   isCancelRequested: boolean;
+  /** Somebody wants it before the others: those that are come first. */
+  isPromoted?: true;
 }
 
 /** Runs of one window, small: 500 of them stay below 40 KB. Numbers are indexes into the lists beside. */
@@ -33,11 +35,11 @@ export interface Partition {
   runs: PackedRun[];
 }
 
-/** `rest`: demand, attempt, lease of the open attempt, cancel requested, time of asking; defaults at its end are left out. */
+/** `rest`: demand, attempt, lease of the open attempt, cancel requested, time of asking, promoted; defaults at its end are left out. */
 type PackedRun = [ordinal: number, caseId: string, pool: number, ...rest: number[]];
 
-/** The first demand, attempt 1, no lease, no cancel, not asked. */
-const DEFAULTS = [0, 1, 0, 0, 0] as const;
+/** The first demand, attempt 1, no lease, no cancel, not asked, not promoted. */
+const DEFAULTS = [0, 1, 0, 0, 0, 0] as const;
 const CASE_ID_BYTES = 32;
 
 export function packPartition(runs: readonly OpenRun[], queueDeadlineSec: number): Partition {
@@ -50,7 +52,8 @@ export function packPartition(runs: readonly OpenRun[], queueDeadlineSec: number
     const pool = pools.indexOf([run.poolId, run.kind]);
     const asked = run.askedAt === undefined ? 0 : run.askedAt - askedFrom;
     const cancel = run.isCancelRequested ? 1 : 0;
-    const rest = [demands.indexOf(run.demand), run.attempt, run.openSeq ?? 0, cancel, asked] as const;
+    const promoted = run.isPromoted ? 1 : 0;
+    const rest = [demands.indexOf(run.demand), run.attempt, run.openSeq ?? 0, cancel, asked, promoted] as const;
     const kept = rest.findLastIndex((value, i) => value !== DEFAULTS[i]) + 1;
     return [ordinalOf(run.runId), shortened(run.caseId), pool, ...rest.slice(0, kept)];
   });
@@ -62,7 +65,7 @@ export function packPartition(runs: readonly OpenRun[], queueDeadlineSec: number
 export function unpackPartition(scorecardId: string, partition: Partition): OpenRun[] {
   const { class: workClass, infraRetries, pools, demands, askedFrom } = partition;
   return partition.runs.flatMap(
-    ([ordinal, caseId, pool, demand = 0, attempt = 1, openSeq = 0, isCancelRequested = 0, asked = 0]) => {
+    ([ordinal, caseId, pool, demand = 0, attempt = 1, openSeq = 0, isCancelRequested = 0, asked = 0, promoted = 0]) => {
       const [poolId, kind] = pools[pool] ?? [];
       if (poolId === undefined || kind === undefined) return [];
       return {
@@ -77,6 +80,7 @@ export function unpackPartition(scorecardId: string, partition: Partition): Open
         ...(asked > 0 && { askedAt: askedFrom + asked }),
         ...(openSeq > 0 && { openSeq }),
         isCancelRequested: isCancelRequested === 1,
+        ...(promoted === 1 && { isPromoted: true as const }),
       };
     },
   );

@@ -47,6 +47,11 @@ test.each<[string, OpenWindow[], number, number[], ReturnType<typeof shareWidth>
   expect(shareWidth(windows, budget, unopened)).toEqual(want);
 });
 
+test('a window that somebody waits for opens at once, with what is free or beyond the budget', () => {
+  expect(shareWidth([aWindow(0, 20)], 20, [7, 1], 1)).toEqual({ open: [{ index: 7, width: 1 }], widen: [] });
+  expect(shareWidth([aWindow(0, 10, true)], 20, [7, 1], 1)).toEqual({ open: [{ index: 7, width: 10 }], widen: [] });
+});
+
 test('the widths together never exceed the budget, nor one its most', () => {
   const window = fc.record({ width: fc.integer({ min: 0, max: 100 }), isDrained: fc.boolean() });
   fc.assert(

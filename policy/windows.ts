@@ -33,9 +33,15 @@ export const inFlightBudget = ({ slots, concurrency = Number.POSITIVE_INFINITY }
 /**
  * What to do with the width that no window uses.
  * 1. Windows that still have cases to ask for are widened first, up to their most.
- * 2. The rest opens further windows, while partitions and places for windows are left.
+ * 2. The rest opens further windows, while partitions and places for windows are left. The first `urgent` of them open
+ *    at once, if need be with a width of one beyond the budget.
  */
-export function shareWidth(windows: readonly OpenWindow[], budget: number, unopened: readonly number[]): Step {
+export function shareWidth(
+  windows: readonly OpenWindow[],
+  budget: number,
+  unopened: readonly number[],
+  urgent = 0,
+): Step {
   let free = budget - windows.reduce((sum, { width }) => sum + width, 0);
   const step: Step = { open: [], widen: [] };
   for (const { index, width, isDrained } of windows) {
@@ -45,9 +51,9 @@ export function shareWidth(windows: readonly OpenWindow[], budget: number, unope
     free -= more;
   }
   const places = MAX_OPEN_WINDOWS - windows.filter(({ isDrained }) => !isDrained).length;
-  for (const index of unopened.slice(0, Math.max(0, places))) {
-    const width = Math.min(free, MAX_WINDOW_WIDTH);
-    if (width <= 0) break;
+  for (const [i, index] of unopened.slice(0, Math.max(0, places)).entries()) {
+    const width = Math.max(i < urgent ? 1 : 0, Math.min(free, MAX_WINDOW_WIDTH));
+    if (width === 0) break;
     step.open.push({ index, width });
     free -= width;
   }

@@ -41,6 +41,7 @@ interface PartitionRow {
   attempt: number;
   open_seq: number | null;
   is_cancel_requested: boolean;
+  is_promoted: boolean;
 }
 
 const toOpenRun = (stored: PartitionRow): OpenRun => ({
@@ -55,6 +56,7 @@ const toOpenRun = (stored: PartitionRow): OpenRun => ({
   attempt: stored.attempt,
   ...(stored.open_seq !== null && { openSeq: stored.open_seq }),
   isCancelRequested: stored.is_cancel_requested,
+  ...(stored.is_promoted && { isPromoted: true }),
 });
 
 /** Runs that are cancelled in one transaction. */
@@ -214,16 +216,17 @@ export class ScorecardStore {
     };
   }
 
-  /** Runs without outcome whose ordinal is in `from` to `to - 1`. */
+  /** Runs without outcome whose ordinal is in `from` to `to - 1`: those that were promoted first. */
   async partition(id: string, from: number, to: number): Promise<OpenRun[]> {
     const found = await rows<PartitionRow>(
       this.dataSource,
       `SELECT r.id, r.case_id, r.pool_id, p.kind, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
          r.asked_at, r.cancel_requested_at IS NOT NULL AS is_cancel_requested, o.seq AS open_seq,
+         r.promoted_at IS NOT NULL AS is_promoted,
          coalesce(r.open_attempt, (SELECT max(attempt) + 1 FROM attempts WHERE run_id = r.id), 1) AS attempt
        FROM runs r JOIN pools p ON p.id = r.pool_id
        LEFT JOIN attempts o ON o.run_id = r.id AND o.attempt = r.open_attempt
-       WHERE r.id = ANY ($1) AND r.outcome IS NULL ORDER BY r.ordinal`,
+       WHERE r.id = ANY ($1) AND r.outcome IS NULL ORDER BY r.promoted_at, r.ordinal`,
       [runIdsOf(id, from, to)],
     );
     return found.map(toOpenRun);

@@ -11,7 +11,7 @@ import {
 import type { AdmissionActivities, PoolLimits } from '../activities/admission.activities.js';
 import type { AdmissionMessage } from '../contracts/admission.js';
 import { carryLedger, resumeLedger } from '../policy/admission/carry.js';
-import type { Delivery, Ledger } from '../policy/admission/ledger.js';
+import type { Ledger } from '../policy/admission/ledger.js';
 import { limitsAt } from '../policy/admission/limits.js';
 import { explainWaiting, pageQueue, type Seen, viewPool } from '../policy/admission/view.js';
 import { inBackground } from './background.js';
@@ -28,12 +28,12 @@ import {
 } from './messages.js';
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
+import { Refusals } from './refusals.js';
 
-const { rebuildLedger, readEnvelope, deliverGrants, refuseTickets } = proxyActivities<AdmissionActivities>(CONTROL);
+const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<AdmissionActivities>(CONTROL);
 
 const MAX_SIGNALS = 500;
 const MAX_EVENTS = 1_000;
-const RECONCILE_EVERY_MS = 20_000;
 
 /**
  * The ledger of one pool: who holds a slot, who waits, who is next. It knows of the world only what messages say.
@@ -43,65 +43,51 @@ const RECONCILE_EVERY_MS = 20_000;
  * A grant is a lease before anyone is told of it. A lease ends by its release, or once its holder is proven gone and
  * what it left in the cluster is removed.
  */
-export async function admissionWorkflow({ poolId, carried, again = [], surveyAt }: AdmissionInput): Promise<void> {
-  const inbox: AdmissionMessage[] = [];
-  let signals = 0;
-  let announced = 0;
-  setHandler(admissionRequested, (...requested) => {
-    signals += 1;
-    inbox.push(...requested);
-  });
-  setHandler(envelopeChanged, (version) => {
-    signals += 1;
-    announced = Math.max(announced, version);
-  });
+export async function admissionWorkflow({ poolId, carried, again = [], ...earlier }: AdmissionInput): Promise<void> {
+  const inbox = new Inbox();
+  let isDirty = true;
+  let isDue = false;
 
   let ledger = resumeLedger(carried ?? (await rebuildLedger({ poolId })));
   setHandler(heldLeases, () => heldBy(ledger));
+  const dial = new DialEnd(() => {
+    isDirty = true;
+  });
   let limits = await readEnvelope({ poolId });
   // Somebody opened a newer epoch: what this ledger grants is void.
-  const renewIfStale = async (): Promise<void> => {
+  const follow = async (): Promise<void> => {
     if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
+    dial.follow(limits);
   };
-  await renewIfStale();
+  await follow();
   answerQueries(() => ({ runtime: runtimeOfPool(poolId), ledger, limits, now: Date.now() }));
   let deliveries = again;
-  let isDirty = true;
-  let isDue = false;
+  const refusals = new Refusals(earlier.refused ?? []);
   const reconciler = new Reconciler(
     () => ({ ledger, kind: limits.kind }),
-    ({ holder, seq }) => inbox.push({ acquire: [], release: [{ holder, seq }] }),
+    ({ holder, seq }) => inbox.messages.push({ acquire: [], release: [{ holder, seq }] }),
   );
-  // Carried along, or a busy pool would continue as new before it is ever due.
-  let nextSurveyAt = surveyAt ?? Date.now() + RECONCILE_EVERY_MS;
-  inBackground(async () => {
-    for (;;) {
-      if (ledger.isIdle) {
-        await condition(() => !ledger.isIdle);
-        nextSurveyAt = Date.now() + RECONCILE_EVERY_MS;
-      }
-      await sleep(Math.max(1, nextSurveyAt - Date.now()));
-      nextSurveyAt = Date.now() + RECONCILE_EVERY_MS;
+  inBackground(() =>
+    reconciler.keepSurveying(earlier.surveyAt, () => {
       isDue = true;
-      inBackground(() => reconciler.surveyNext());
-    }
-  });
+    }),
+  );
 
   for (;;) {
-    await condition(() => isDirty || isDue || inbox.length > 0 || announced > limits.version);
-    if (isDue || announced > limits.version) {
+    await condition(() => isDirty || isDue || inbox.messages.length > 0 || inbox.announced > limits.version);
+    if (isDue || inbox.announced > limits.version) {
       isDue = false;
       limits = await readEnvelope({ poolId });
-      announced = Math.min(announced, limits.version);
-      await renewIfStale();
+      inbox.announced = Math.min(inbox.announced, limits.version);
+      await follow();
     }
-    const due = ledger.receive(inbox.splice(0), Date.now());
+    const due = ledger.receive(inbox.messages.splice(0), Date.now());
     const { granted, refused, isCut } = ledger.decide(limits, Date.now());
     isDirty = isCut;
     deliveries = [...deliveries, ...due, ...granted];
-    if (refused.length > 0) inBackground(() => refuseTickets({ refused }));
+    refusals.refuse(refused);
     setCurrentDetails(describe(ledger, limits));
-    if (mustContinueAsNew(signals)) break;
+    if (mustContinueAsNew(inbox.signals)) break;
     if (deliveries.length > 0) {
       // Never a local activity: what is told must be in the history first, as a repeated task may decide otherwise.
       const { gone } = await deliverGrants({ grants: deliveries.splice(0) });
@@ -109,22 +95,56 @@ export async function admissionWorkflow({ poolId, carried, again = [], surveyAt 
     }
   }
   await condition(allHandlersFinished);
+  // What arrived while the last decision was made is not lost: it goes along, applied.
+  const due = ledger.receive(inbox.messages, Date.now());
   await continueAsNew<typeof admissionWorkflow>({
-    ...handOver(poolId, ledger, inbox, deliveries),
-    surveyAt: nextSurveyAt,
+    ...{ poolId, carried: carryLedger(ledger), again: [...deliveries, ...due] },
+    ...{ refused: refusals.left, surveyAt: reconciler.surveyAt },
   });
+}
+
+/** What signals brought since it was last emptied. */
+class Inbox {
+  readonly messages: AdmissionMessage[] = [];
+  /** In this history. */
+  signals = 0;
+  /** The version of the limits that somebody announced last. */
+  announced = 0;
+
+  constructor() {
+    setHandler(admissionRequested, (...requested) => {
+      this.signals += 1;
+      this.messages.push(...requested);
+    });
+    setHandler(envelopeChanged, (version) => {
+      this.signals += 1;
+      this.announced = Math.max(this.announced, version);
+    });
+  }
+}
+
+/** Wakes the ledger when what somebody set for a while ends by itself. */
+class DialEnd {
+  private wakesAt: number | undefined;
+
+  constructor(private readonly wake: () => void) {}
+
+  follow(limits: PoolLimits): void {
+    const { until } = limitsAt(limits, Date.now());
+    if (until === this.wakesAt) return;
+    this.wakesAt = until;
+    if (until === undefined) return;
+    inBackground(async () => {
+      await sleep(Math.max(1, until - Date.now()));
+      this.wake();
+    });
+  }
 }
 
 function answerQueries(seen: () => Seen): void {
   setHandler(poolView, () => viewPool(seen()));
   setHandler(queuePage, (request) => pageQueue(seen(), request));
   setHandler(waitingOf, (runs) => explainWaiting(seen(), runs));
-}
-
-/** What arrived while the last decision was made is not lost: it goes along, applied. */
-function handOver(poolId: string, ledger: Ledger, inbox: AdmissionMessage[], deliveries: Delivery[]): AdmissionInput {
-  const due = ledger.receive(inbox, Date.now());
-  return { poolId, carried: carryLedger(ledger), again: [...deliveries, ...due] };
 }
 
 function mustContinueAsNew(signals: number): boolean {

@@ -1,6 +1,7 @@
 import {
   CancellationScope,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -90,9 +91,13 @@ async function runToEnd(
         ({ attempt, isOpen } = refusal);
         continue;
       }
+      isOpen = false;
+      if (refusal.reason === 'quota' && patched('quota-parks')) {
+        slot.returnOverQuota();
+        continue;
+      }
       const ended = await giveBack(input, slot, refusal);
       if (ended) return ended;
-      isOpen = false;
       if (refusal.reason === 'quota' || refusal.reason === 'stale-grant') await sleep(waits[refusal.reason].nextMs());
       continue;
     }

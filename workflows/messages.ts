@@ -4,7 +4,7 @@ import type { PoolView, QueuePage, QueueRequest } from '../contracts/admission-v
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Waiting } from '../contracts/waiting.js';
 import type { CarriedLedger, EarlierCarriedLedger } from '../policy/admission/carry.js';
-import type { Delivery } from '../policy/admission/ledger.js';
+import type { Delivery, Refusal } from '../policy/admission/ledger.js';
 
 /** Input of `caseWorkflow`: ids, names and limits only; the case itself stays in Postgres. */
 export interface CaseInput {
@@ -59,6 +59,8 @@ export interface AdmissionInput {
   carried?: CarriedLedger | EarlierCarriedLedger;
   /** Grants to deliver once more. */
   again?: Delivery[];
+  /** Tickets whose runs are yet to be ended. */
+  refused?: Refusal[];
   /** When holders are looked at next, epoch ms. */
   surveyAt?: number;
 }
@@ -70,9 +72,11 @@ export const DEFAULT_QUEUE_DEADLINE_SEC = 86_400;
 export const caseWorkflowId = (runId: string): string => `case:${runId}`;
 export const runIdOfHolder = (holder: string): string => holder.slice('case:'.length);
 export const windowWorkflowId = (scorecardId: string, index: number): string => `window:${scorecardId}:${index}`;
-/** The window of a run `<scorecard>.<ordinal>`. */
+/** The partition of a run `<scorecard>.<ordinal>`. */
+export const windowIndexOf = (scorecardId: string, runId: string): number =>
+  Math.floor(Number(runId.slice(scorecardId.length + 1)) / WINDOW_CASES);
 export const windowOfRun = (scorecardId: string, runId: string): string =>
-  windowWorkflowId(scorecardId, Math.floor(Number(runId.slice(scorecardId.length + 1)) / WINDOW_CASES));
+  windowWorkflowId(scorecardId, windowIndexOf(scorecardId, runId));
 export const scorecardWorkflowId = (scorecardId: string): string => `scorecard:${scorecardId}`;
 /** Pool `rt:<workspace>:<runtime id>` is served by `admission:<workspace>:<runtime id>`. */
 export const admissionWorkflowId = (poolId: string): string => poolId.replace(/^rt:/, 'admission:');
@@ -86,7 +90,7 @@ export const admissionRequested = defineSignal<AdmissionMessage[]>('admissionReq
 export const envelopeChanged = defineSignal<[number]>('envelopeChanged');
 /** To a window or a case: these holders may start. */
 export const slotsGranted = defineSignal<[Grant[]]>('slotsGranted');
-/** To a window: the runs of these holders have their outcome, and wait for nothing. */
+/** To a window or a case that waits: the runs of these holders have their outcome, and wait for nothing. */
 export const runsSettled = defineSignal<[string[]]>('runsSettled');
 /** To a window and a root: this run is wanted before the others of its scorecard. */
 export const runPromoted = defineSignal<[string]>('runPromoted');

@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { condition, proxyActivities, sleep } from '@temporalio/workflow';
 import type { AdmissionActivities, Holding } from '../activities/admission.activities.js';
 import type { Lease } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
@@ -11,6 +11,7 @@ import { reclaimRun } from './reclaim-run.js';
 const { findDeadHolders } = proxyActivities<AdmissionActivities>(SURVEY);
 
 const MAX_DESCRIBED = 200;
+const SURVEY_EVERY_MS = 20_000;
 
 interface Pool {
   ledger: Ledger;
@@ -21,14 +22,32 @@ interface Pool {
 export class Reconciler {
   private readonly reclaiming = new Set<string>();
   private offset = 0;
+  /** When the next survey begins, epoch ms. Carried along, or a busy pool would continue as new before it is ever due. */
+  surveyAt = 0;
 
   constructor(
     private readonly pool: () => Pool,
     private readonly free: (holding: Holding) => void,
   ) {}
 
+  /** As long as anyone holds or waits; `due` is called each time. */
+  async keepSurveying(firstAt: number | undefined, due: () => void): Promise<void> {
+    const isIdle = (): boolean => this.pool().ledger.isIdle;
+    this.surveyAt = firstAt ?? Date.now() + SURVEY_EVERY_MS;
+    for (;;) {
+      if (isIdle()) {
+        await condition(() => !isIdle());
+        this.surveyAt = Date.now() + SURVEY_EVERY_MS;
+      }
+      await sleep(Math.max(1, this.surveyAt - Date.now()));
+      this.surveyAt = Date.now() + SURVEY_EVERY_MS;
+      due();
+      inBackground(() => this.surveyNext());
+    }
+  }
+
   /** The next leases in turn. */
-  async surveyNext(): Promise<void> {
+  private async surveyNext(): Promise<void> {
     const leases = [...this.pool().ledger.leases.values()];
     if (this.offset >= leases.length) this.offset = 0;
     const part = leases.slice(this.offset, this.offset + MAX_DESCRIBED);

@@ -17,12 +17,14 @@ import { inFlightBudget, isWidenable, type OpenWindow, shareWidth } from '../pol
 import { inBackground } from './background.js';
 import { localFirst } from './local-first.js';
 import {
+  runPromoted,
   type ScorecardInput,
   SEARCH_ATTRIBUTES,
   TASK_QUEUES,
   WINDOW_CASES,
   type WindowInput,
   windowDrained,
+  windowIndexOf,
   windowWidened,
   windowWorkflowId,
 } from './messages.js';
@@ -93,6 +95,14 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
   const windows = new Map<number, OpenWindow>();
   const unopened = Array.from({ length: Math.ceil(total / WINDOW_CASES) }, (_, index) => index);
   let hasChanged = true;
+  let urgent = 0;
+  setHandler(runPromoted, (runId) => {
+    const at = unopened.indexOf(windowIndexOf(scorecardId, runId));
+    if (at < urgent) return;
+    unopened.unshift(...unopened.splice(at, 1));
+    urgent += 1;
+    hasChanged = true;
+  });
   setHandler(windowDrained, ({ index, inFlight }) => {
     if (windows.has(index)) windows.set(index, { index, width: inFlight, isDrained: true });
     hasChanged = true;
@@ -114,7 +124,7 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
       if (!canUse) continue;
       const plan = await planNow(scorecardId);
       const budget = inFlightBudget(plan);
-      const step = shareWidth([...windows.values()], budget, unopened);
+      const step = shareWidth([...windows.values()], budget, unopened, urgent);
       for (const { index, width } of step.widen) {
         windows.set(index, { index, width, isDrained: false });
         const window = getExternalWorkflowHandle(windowWorkflowId(scorecardId, index));
@@ -122,6 +132,7 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
       }
       for (const { index, width } of step.open) {
         unopened.shift();
+        urgent = Math.max(0, urgent - 1);
         windows.set(index, { index, width, isDrained: false });
         inBackground(() => run(windowInput(input, index, width, plan)));
       }

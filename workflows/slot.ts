@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
 import type { Grant, Release } from '../contracts/admission.js';
-import { type CaseInput, caseWorkflowId, DEFAULT_QUEUE_DEADLINE_SEC, slotsGranted } from './messages.js';
+import { type CaseInput, caseWorkflowId, DEFAULT_QUEUE_DEADLINE_SEC, runsSettled, slotsGranted } from './messages.js';
 import { reAskPace } from './pace.js';
 import { CONTROL } from './proxies.js';
 
@@ -23,6 +23,10 @@ export class Slot {
   private held: Grant | undefined;
   private offered: Grant | undefined;
   private isWanting = false;
+  /** Its ticket was refused: the run has its outcome. */
+  private isSettled = false;
+  /** Given back with the next request. */
+  private overQuota: Release[] = [];
   /** When the present wait began, epoch ms: a grant that could not be used does not begin a new one. */
   private askedAt: number | undefined;
 
@@ -31,6 +35,9 @@ export class Slot {
     this.askedAt = input.askedAt;
     if (input.grant) this.held = { holder: this.holder, ...input.grant };
     setHandler(slotsGranted, (grants) => this.receive(grants));
+    setHandler(runsSettled, (holders) => {
+      this.isSettled ||= holders.includes(this.holder);
+    });
   }
 
   get grant(): Grant | undefined {
@@ -66,10 +73,14 @@ export class Slot {
     try {
       for (;;) {
         const ticket = { holder: this.holder, to: this.holder, class: workClass, demand, askedAt };
-        const { settled } = await requestAdmission({ poolId: this.input.poolId, acquire: [ticket], release: [] });
+        const release = this.overQuota;
+        const { settled } = await requestAdmission({ poolId: this.input.poolId, acquire: [ticket], release });
+        this.overQuota = [];
         if (settled.length > 0) return { kind: 'settled' };
         const leftMs = askedAt + queueDeadlineSec * 1_000 - Date.now();
-        await condition(() => this.offered !== undefined, Math.max(1, Math.min(pace.nextMs(), leftMs)));
+        const isOver = (): boolean => this.isSettled || this.offered !== undefined;
+        await condition(isOver, Math.max(1, Math.min(pace.nextMs(), leftMs)));
+        if (this.isSettled) return { kind: 'settled' };
         if (this.offered) {
           this.held = this.offered;
           return { kind: 'granted', grant: this.held };
@@ -88,6 +99,12 @@ export class Slot {
     const seq = this.held?.seq;
     this.held = undefined;
     await this.send([seq === undefined ? { holder: this.holder, isGone: true } : { holder: this.holder, seq }]);
+  }
+
+  /** The workspace is at its quota: the lease goes back with the next request, which waits until there is room. */
+  returnOverQuota(): void {
+    if (this.held) this.overQuota = [{ holder: this.holder, seq: this.held.seq, isOverQuota: true }];
+    this.held = undefined;
   }
 
   /** The lease ended with its attempt; what is asked for next is a new wait. */

@@ -72,3 +72,24 @@ test('tickets that waited too long are taken back with the time they waited', ()
   expect(cases.withdrawAll()).toEqual([{ poolId: 'rt:default:here', release: { holder: holder(1) } }]);
   expect(cases.inFlight).toBe(0);
 });
+
+test('a promoted run is asked for next, whatever the width; one that waits already is left where it is', () => {
+  const cases = casesOf([aRun(0), aRun(1), aRun(2), aRun(3), aRun(4, { isPromoted: true })]);
+  const holdersOf = (asked: ReturnType<WindowCases['askNext']>) => [...asked.values()].flat().map((one) => one.holder);
+  expect(holdersOf(cases.askNext(2, 0))).toEqual([holder(4), holder(0)]);
+  expect(cases.canAsk(2, 1)).toBe(false);
+  cases.promote('sc_1.0');
+  expect(cases.canAsk(2, 1)).toBe(false);
+  cases.promote('sc_1.3');
+  expect(cases.canAsk(2, 1)).toBe(true);
+  expect(holdersOf(cases.askNext(2, 0))).toEqual([holder(3)]);
+  expect(holdersOf(cases.askNext(9, 0))).toEqual([holder(1), holder(2)]);
+  expect(cases.remaining).toBe(0);
+});
+
+test('a run that is promoted before its window has listed it comes first once it has', () => {
+  const cases = casesOf([]);
+  cases.promote('sc_1.2');
+  cases.load([aRun(0), aRun(1), aRun(2)], 60);
+  expect([...cases.askNext(1, 0).values()].flat().map((one) => one.holder)).toEqual([holder(2)]);
+});

@@ -20,6 +20,8 @@ interface Scope {
 export class WindowCases {
   private runs: OpenRun[] = [];
   private next = 0;
+  /** Runs that somebody wants before the others, whatever the width. */
+  private readonly promoted = new Set<string>();
   private queueDeadlineMs = 0;
   private readonly wanted = new Map<string, Wanted>();
   private readonly started = new Set<string>();
@@ -27,9 +29,25 @@ export class WindowCases {
   constructor(private readonly scope: Scope) {}
 
   load(runs: OpenRun[], queueDeadlineSec: number): void {
-    this.runs = runs;
+    this.runs = [...runs];
     this.next = 0;
     this.queueDeadlineMs = queueDeadlineSec * 1_000;
+    for (const { runId, isPromoted } of runs) if (isPromoted || this.promoted.has(runId)) this.promote(runId);
+  }
+
+  /** Wanted before the others, if it is not asked for yet. */
+  promote(runId: string): void {
+    this.promoted.add(runId);
+    const at = this.runs.findIndex((run, i) => i >= this.next && run.runId === runId);
+    const [run] = at < 0 ? [] : this.runs.splice(at, 1);
+    if (run) this.runs.splice(this.next + this.urgent, 0, run);
+  }
+
+  /** How many of those that are next do not wait for width. */
+  private get urgent(): number {
+    if (this.promoted.size === 0) return 0;
+    const end = this.runs.findIndex((run, i) => i >= this.next && !this.promoted.has(run.runId));
+    return (end < 0 ? this.runs.length : end) - this.next;
   }
 
   get remaining(): number {
@@ -57,12 +75,12 @@ export class WindowCases {
 
   /** Whether enough of the width is free to ask for more; `refill` is how many at a time. */
   canAsk(width: number, refill: number): boolean {
-    return this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining);
+    return this.urgent > 0 || (this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining));
   }
 
-  /** The next runs, as far as the width allows. They wait from now on, or since an earlier window asked for them. */
+  /** The next runs, as far as the width allows, and those that were promoted. They wait from now on, or since an earlier window asked for them. */
   askNext(width: number, now: number): Map<string, RequestedTicket[]> {
-    const upTo = Math.min(this.runs.length, this.next + Math.max(0, width - this.inFlight));
+    const upTo = Math.min(this.runs.length, this.next + Math.max(this.urgent, width - this.inFlight));
     const asked = this.runs.slice(this.next, upTo);
     this.next = upTo;
     const fresh = asked.map((run): Wanted => ({ run, askedAt: run.askedAt ?? now }));
@@ -133,7 +151,7 @@ export class WindowCases {
     return byPool;
   }
 
-  private inputOf({ openSeq: _, ...run }: OpenRun): CaseInput {
+  private inputOf({ openSeq: _open, isPromoted: _promoted, ...run }: OpenRun): CaseInput {
     const { workspaceId, scorecardId } = this.scope;
     return { workspaceId, scorecardId, ...run, queueDeadlineSec: this.queueDeadlineMs / 1_000 };
   }

@@ -22,6 +22,7 @@ import {
   type CaseInput,
   caseStart,
   caseWorkflowId,
+  runPromoted,
   runsSettled,
   slotsGranted,
   type WindowInput,
@@ -71,6 +72,7 @@ export class Window {
     setHandler(runsSettled, (holders) => {
       for (const holder of holders) if (this.cases.drop(holder)) this.release({ holder });
     });
+    setHandler(runPromoted, (runId) => this.cases.promote(runId));
     setHandler(windowWidened, (width) => {
       this.width = width;
       this.reported = width;

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { AdmissionMessage, Grant, Ticket } from '../../../contracts/admission.js';
+import type { AdmissionMessage, Demand, Grant, Ticket } from '../../../contracts/admission.js';
 import { PoolView } from '../../../contracts/admission-view.js';
 import {
   admissionRequested,
@@ -159,19 +159,58 @@ test(
   2 * MINUTE,
 );
 
+/** The case of a run of its own. */
+const startRun = (runId: string, demand: Demand = {}) => {
+  const input = { workspaceId: 'default', runId, caseId: runId, poolId: POOL, kind: 'local' as const, demand };
+  const rest = { class: 'interactive' as const, infraRetries: 0, attempt: 1 };
+  return lab.platform.client.workflow.start('caseWorkflow', caseStart({ ...input, ...rest }, 10_000));
+};
+
+test(
+  'F53 limits that fall below what waiting work asks for end it with both numbers, and nothing else',
+  async () => {
+    await handle().signal(envelopeChanged, await lab.setSlots(4, '1.2.1', 1_000));
+    const running = await lab.submitRun(lab.heldTask('f53'), { memoryMb: 600 });
+    await startRun(running, { memoryMb: 600 });
+    await eventually('it runs', async () => lab.noted('f53').starts === 1);
+
+    const heavy = await lab.submit(['echo heavy', 'echo heavy'], { fallback: { memoryMb: 700 } });
+    const root = await lab.start(heavy);
+    const [large, fitting] = [
+      await lab.submitRun('echo large', { memoryMb: 800 }),
+      await lab.submitRun('echo fits', { memoryMb: 600 }),
+    ];
+    const [refused, later] = [await startRun(large, { memoryMb: 800 }), await startRun(fitting, { memoryMb: 600 })];
+    await eventually('all wait', async () => (await handle().query(queuePage, { limit: 9 })).total === 4);
+    await handle().signal(envelopeChanged, await lab.setSlots(4, '1.2.2', 650));
+    expect(await refused.result()).toBe('settled');
+    await root.result();
+    const errored = { outcome: 'errored', errorCode: 'DEMAND_EXCEEDS_ENVELOPE' };
+    for (const [run, asked] of [
+      [large, 800],
+      [`${heavy}.0`, 700],
+      [`${heavy}.1`, 700],
+    ] as const) {
+      const reason = expect.stringMatching(`${asked} MB.*650`);
+      expect(await lab.world.runs.find('default', run)).toMatchObject({ ...errored, reason });
+    }
+    const memory = { reason: 'memory', scope: 'runtime here', limit: 650, used: 600, ahead: 0 };
+    expect(await handle().query(waitingOf, [fitting])).toEqual({ [fitting]: memory });
+    lab.release('f53');
+    expect(await later.result()).toBe('passed');
+    expect(await lab.world.runs.guards(running)).toMatchObject({ outcome: 'passed' });
+  },
+  MINUTE,
+);
+
 test(
   'T01 a single run terminated while it holds the only slot is cleaned up, and the next one is admitted',
   async () => {
     await handle().signal(envelopeChanged, await lab.setSlots(1, '1.3.0'));
     const [first, second] = [await lab.submitRun(lab.task('t01', 60)), await lab.submitRun('echo next')];
-    const start = async (runId: string) => {
-      const input = { workspaceId: 'default', runId, caseId: runId, poolId: POOL, kind: 'local' as const };
-      const rest = { class: 'interactive' as const, demand: {}, infraRetries: 0, attempt: 1 };
-      return lab.platform.client.workflow.start('caseWorkflow', caseStart({ ...input, ...rest }, 10_000));
-    };
-    await start(first);
+    await startRun(first);
     await eventually('it runs', async () => lab.noted('t01').starts === 1);
-    const waiting = await start(second);
+    const waiting = await startRun(second);
     await lab.platform.client.workflow.getHandle(caseWorkflowId(first)).terminate('by a test');
     expect(await waiting.result()).toBe('passed');
     expect(await lab.world.runs.guards(first)).toMatchObject({ outcome: 'errored' });

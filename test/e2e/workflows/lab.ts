@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { LocalBackend } from '../../../backends/local/local.backend.js';
 import { readLocalHost } from '../../../backends/local/local.host.js';
+import type { Demand } from '../../../contracts/admission.js';
 import { newId } from '../../../store/ids.js';
 import type { NewScorecard } from '../../../store/scorecard-insert.js';
 import { admissionWorkflowId, scorecardStart, TASK_QUEUES } from '../../../workflows/messages.js';
@@ -49,7 +50,7 @@ export class Lab {
   }
 
   /** A run of its own. */
-  async submitRun(task: string): Promise<string> {
+  async submitRun(task: string, demand: Demand = {}): Promise<string> {
     const { id } = await this.world.runs.create({
       id: newId('run'),
       workspaceId: 'default',
@@ -57,7 +58,7 @@ export class Lab {
       harnessPk: this.harnessPk,
       site: { poolId: POOL, version: '1.0.0' },
       class: 'interactive',
-      demand: {},
+      demand,
       infraRetries: 0,
       params: {},
       metadata: {},
@@ -90,10 +91,11 @@ export class Lab {
     return `sweep-${this.sweeps}`;
   }
 
-  /** Changes the number of slots, as a new version of the runtime does. */
-  async setSlots(slots: number, version: string): Promise<number> {
-    const spec = aRuntime({ version, maxConcurrent: slots });
-    return (await this.world.runtimes.insert('default', spec, { slots }, MEMBER)).limits?.envelopeVersion ?? 0;
+  /** Changes the limits, as a new version of the runtime does. */
+  async setSlots(slots: number, version: string, memoryMb?: number): Promise<number> {
+    const spec = aRuntime({ version, maxConcurrent: slots, memoryBudgetMb: memoryMb });
+    const envelope = { slots, ...(memoryMb !== undefined && { memoryMb }) };
+    return (await this.world.runtimes.insert('default', spec, envelope, MEMBER)).limits?.envelopeVersion ?? 0;
   }
 
   /** A task that notes its start and its end in `file`, and runs for `seconds`. */

@@ -1,7 +1,17 @@
 import type { RequestedTicket } from '../../../activities/admission.activities.js';
 import type { Grant } from '../../../contracts/admission.js';
+import { carryLedger } from '../../../policy/admission/carry.js';
+import { Ledger } from '../../../policy/admission/ledger.js';
 import { type OpenRun, packPartition } from '../../../policy/partition.js';
-import { type CaseInput, caseStart, caseWorkflowId, slotsGranted, TASK_QUEUES } from '../../../workflows/messages.js';
+import {
+  admissionRequested,
+  admissionWorkflowId,
+  type CaseInput,
+  caseStart,
+  caseWorkflowId,
+  slotsGranted,
+  TASK_QUEUES,
+} from '../../../workflows/messages.js';
 import { type Activities, TimeMachine } from '../../time-skipping.js';
 import { historyLengths } from '../../workflow-tasks.js';
 
@@ -41,12 +51,14 @@ class World {
   readonly asked: { at: number; tickets: RequestedTicket[] }[] = [];
   readonly released: string[] = [];
   readonly settled: string[] = [];
+  overQuota = 0;
   grantAt: (ticket: RequestedTicket, asks: number) => boolean = () => false;
   private seq = 0;
 
   readonly activities: Partial<Activities> = {
     requestAdmission: async ({ acquire, release }) => {
       this.released.push(...release.map(({ holder }) => holder));
+      this.overQuota += release.filter(({ isOverQuota }) => isOverQuota).length;
       if (acquire.length === 0) return { settled: [] };
       this.asked.push({ at: await time.now(), tickets: acquire });
       for (const ticket of acquire) if (this.grantAt(ticket, this.asked.length)) await this.grant(ticket);
@@ -102,7 +114,42 @@ test(
 );
 
 test(
-  'a stale grant is given back and asked for anew, a quota refusal waits',
+  'a runtime that was paused for a while grants when that ends, with nobody telling it to',
+  async () => {
+    const until = (await time.now()) + 427_500;
+    const dial = { mode: 'paused' as const, limits: {}, until };
+    const limits = { envelope: { slots: 1 }, dial, workspaces: {}, pausedScorecards: [] };
+    const granted: number[] = [];
+    const activities: Partial<Activities> = {
+      ...new World().activities,
+      requestAdmission: async ({ poolId, acquire, release }) => {
+        const tickets = acquire.map((ticket) => ({ ...ticket, workspace: 'default' }));
+        await time.client.signalWithStart('admissionWorkflow', {
+          ...{ workflowId: admissionWorkflowId(poolId), taskQueue: TASK_QUEUES.control, args: [{ poolId }] },
+          ...{ signal: admissionRequested, signalArgs: [{ acquire: tickets, release }] },
+        });
+        return { settled: [] };
+      },
+      rebuildLedger: async () => carryLedger(Ledger.open(1, [], [])),
+      readEnvelope: async () => ({ ...limits, version: 1, kind: 'nomad', epoch: 1 }),
+      findDeadHolders: async () => ({ dead: [] }),
+      deliverGrants: async ({ grants }) => {
+        granted.push(await time.now());
+        for (const { to, ...grant } of grants) await time.client.getHandle(to).signal(slotsGranted, [grant]);
+        return { gone: [] };
+      },
+    };
+    await expect(time.serving(activities, () => runCase(aCaseInput()))).resolves.toBe('passed');
+    await time.client.getHandle(admissionWorkflowId(POOL)).terminate('by a test');
+    const [at = 0] = granted;
+    expect(at - until).toBeGreaterThanOrEqual(0);
+    expect(at - until).toBeLessThan(2_000);
+  },
+  MINUTE,
+);
+
+test(
+  'a stale grant is given back and asked for anew; one over quota goes back with the next request',
   async () => {
     const world = new World();
     world.grantAt = () => true;
@@ -117,6 +164,7 @@ test(
     await expect(time.serving({ ...world.activities, dispatch }, () => runCase(input))).resolves.toBe('passed');
     expect(calls).toBe(4);
     expect(world.released).toHaveLength(3);
+    expect(world.overQuota).toBe(1);
     expect(world.asked).toHaveLength(3);
   },
   MINUTE,

@@ -1,12 +1,14 @@
 import type { Grant } from '../../../contracts/admission.js';
 import { packPartition } from '../../../policy/partition.js';
-import { scorecardStart, slotsGranted, WINDOW_CASES } from '../../../workflows/messages.js';
+import { runPromoted, scorecardStart, slotsGranted, WINDOW_CASES } from '../../../workflows/messages.js';
+import { eventually } from '../../eventually.js';
 import { type Activities, TimeMachine } from '../../time-skipping.js';
 
 const MINUTE = 60_000;
 const TOTAL = 2 * WINDOW_CASES + 60;
 const POOL = 'rt:default:cluster';
 const SCORECARD = 'sc_33333333333333333333333333';
+const PROMOTED = 'sc_44444444444444444444444444';
 
 let time: TimeMachine;
 
@@ -18,6 +20,7 @@ afterAll(() => time.close(), MINUTE);
 /** A pool that grants whatever is asked for, and counts what is asked for and not finished yet. */
 class Pool {
   readonly settled = new Set<number>();
+  promoted: number | undefined;
   most = 0;
   private readonly inFlight = new Set<string>();
   private seq = 0;
@@ -33,7 +36,7 @@ class Pool {
       const last = Math.min(TOTAL, (index + 1) * WINDOW_CASES);
       const ordinals = Array.from({ length: last - index * WINDOW_CASES }, (_, i) => index * WINDOW_CASES + i);
       return packPartition(
-        ordinals.flatMap((ordinal) => (this.settled.has(ordinal) ? [] : [aRun(ordinal)])),
+        ordinals.flatMap((ordinal) => (this.settled.has(ordinal) ? [] : [aRun(ordinal, ordinal === this.promoted)])),
         3_600,
       );
     },
@@ -67,7 +70,7 @@ class Pool {
 }
 
 const ordinalOf = (runId: string): number => Number(runId.split('.')[1]);
-const aRun = (ordinal: number) => ({
+const aRun = (ordinal: number, isPromoted = false) => ({
   runId: `${SCORECARD}.${ordinal}`,
   caseId: `case-${ordinal}`,
   poolId: POOL,
@@ -77,6 +80,7 @@ const aRun = (ordinal: number) => ({
   infraRetries: 0,
   attempt: 1,
   isCancelRequested: false,
+  ...(isPromoted && { isPromoted: true as const }),
 });
 
 test(
@@ -94,4 +98,36 @@ test(
     expect(events).toBeLessThan(200);
   },
   5 * MINUTE,
+);
+
+test(
+  'a promoted run of a partition that is not open yet is begun next, although all width is in use',
+  async () => {
+    const pool = new Pool();
+    const begun: number[] = [];
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const dispatch: Activities['dispatch'] = async ({ runId }) => {
+      begun.push(ordinalOf(runId));
+      await held;
+      return { kind: 'record' };
+    };
+    const start = scorecardStart({ workspaceId: 'default', scorecardId: PROMOTED, total: TOTAL }, 10_000);
+    await time.serving({ ...pool.activities, dispatch }, async () => {
+      const root = await time.client.start('scorecardWorkflow', start);
+      try {
+        await eventually('the width is used up', async () => begun.length === 20);
+        pool.promoted = TOTAL - 3;
+        await root.signal(runPromoted, `${PROMOTED}.${pool.promoted}`);
+        await eventually('the promoted one begins', async () => begun.includes(TOTAL - 3));
+      } finally {
+        await root.terminate('by a test');
+        release();
+      }
+    });
+    expect(begun.filter((ordinal) => ordinal >= WINDOW_CASES)).toEqual([TOTAL - 3]);
+  },
+  MINUTE,
 );

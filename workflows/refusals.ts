@@ -1,0 +1,30 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { AdmissionActivities } from '../activities/admission.activities.js';
+import type { Refusal } from '../policy/admission/ledger.js';
+import { inBackground } from './background.js';
+import { CONTROL } from './proxies.js';
+
+const { refuseTickets } = proxyActivities<AdmissionActivities>(CONTROL);
+
+/** Tickets that can never be met, until their runs are ended and whoever waits for them knows. */
+export class Refusals {
+  private readonly pending = new Set<Refusal>();
+
+  constructor(carried: Refusal[]) {
+    this.refuse(carried);
+  }
+
+  /** What the next history has to go on with. */
+  get left(): Refusal[] {
+    return [...this.pending];
+  }
+
+  refuse(refused: Refusal[]): void {
+    if (refused.length === 0) return;
+    for (const refusal of refused) this.pending.add(refusal);
+    inBackground(async () => {
+      await refuseTickets({ refused });
+      for (const refusal of refused) this.pending.delete(refusal);
+    });
+  }
+}
