@@ -21,6 +21,8 @@ export interface Reply<T> {
   body: T;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+
 /** What a test says of a spec or a request. */
 type Parts = Record<string, unknown>;
 
@@ -70,7 +72,7 @@ export class E2ePlatform {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  async call<T>(method: 'GET' | 'POST' | 'PUT', route: string, body?: unknown, headers: Parts = {}): Promise<Reply<T>> {
+  async call<T>(method: Method, route: string, body?: unknown, headers: Parts = {}): Promise<Reply<T>> {
     const response = await fetch(`${this.stack.apiUrl}${route}`, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -83,7 +85,7 @@ export class E2ePlatform {
   }
 
   /** As `call`, and anything but success fails. */
-  async ok<T>(method: 'GET' | 'POST' | 'PUT', route: string, body?: unknown, headers: Parts = {}): Promise<T> {
+  async ok<T>(method: Method, route: string, body?: unknown, headers: Parts = {}): Promise<T> {
     const reply = await this.call<T>(method, route, body, headers);
     if (reply.status >= 300) throw new Error(`${method} ${route}: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
 import { MINUTE } from '../e2e/platform.js';
 import { eventually } from '../eventually.js';
 import { randomFor, SEED } from '../seeded.js';
@@ -28,22 +27,14 @@ const random = randomFor(NAME);
 
 let site: SharedSite;
 let limits: LimitsLog;
-let proxied: Connection;
 beforeAll(async () => {
   site = await SharedSite.start([WIDE, LEAN], ['quota', 'weighty']);
-  proxied = await Connection.connect({ address: site.proxy.address });
-  const { workflow } = new Client({ connection: proxied });
-  limits = new LimitsLog(site.platform, [WIDE, LEAN], async (id, version) => {
-    await workflow.getHandle(`admission:_shared:${id}`).signal('envelopeChanged', version);
-  });
+  limits = new LimitsLog(site.platform, [WIDE, LEAN]);
   await Observer.prepare(site.platform);
-  await site.platform.sql("UPDATE workspaces SET max_running = $1 WHERE id = 'quota'", [QUOTA]);
-  await site.platform.sql("UPDATE workspaces SET weight = 3 WHERE id = 'weighty'");
+  await site.platform.ok('PATCH', '/workspaces/quota', { maxRunning: QUOTA });
+  await site.platform.ok('PATCH', '/workspaces/weighty', { weight: 3 });
 }, 2 * MINUTE);
-afterAll(async () => {
-  await proxied.close();
-  await site.stop();
-}, MINUTE);
+afterAll(() => site.stop(), MINUTE);
 
 /** Most are small; where memory is counted, some declare none, and some most of what there is. */
 function demands(count: number, runtime: string): JobDemand[] {
@@ -104,27 +95,26 @@ const killServer = async (): Promise<number> => {
   await site.platform.kill('temporal');
   return 1;
 };
-const setLimits =
-  (...change: Parameters<LimitsLog['set']>) =>
-  async () => {
-    await limits.set(...change);
-    return 1;
-  };
+const turn = (dial: (dials: LimitsLog) => Promise<void>) => async (): Promise<number> => {
+  await dial(limits);
+  return 1;
+};
 
 const STRIKES: [what: string, strike: () => Promise<number>][] = [
   ['a worker is killed', killWorker],
   ['cases are terminated', () => terminate('caseWorkflow', 4)],
-  ['slots are lowered', setLimits('wide', { slots: 2 })],
+  ['slots are lowered', turn((dials) => dials.set('wide', { slots: 2 }))],
   ['a ledger is terminated', () => terminate('admissionWorkflow', 1)],
   ['a window is terminated', () => terminate('windowWorkflow', 1)],
-  ['memory is lowered', setLimits('lean', { memoryMb: 300 })],
+  ['memory is lowered', turn((dials) => dials.set('lean', { memoryMb: 300 }))],
   ['the server is killed', killServer],
-  ['slots are raised', setLimits('wide', { slots: 5 })],
+  ['slots are raised', turn((dials) => dials.set('wide', { slots: 5 }))],
   ['all ledgers are terminated', () => terminate('admissionWorkflow', 2)],
   ['a worker is killed', killWorker],
-  ['memory is raised', setLimits('lean')],
+  ['a runtime is paused', turn((dials) => dials.pause('lean'))],
+  ['memory is raised', turn((dials) => dials.open('lean'))],
   ['cases are terminated', () => terminate('caseWorkflow', 4)],
-  ['slots are back', setLimits('wide')],
+  ['slots are back', turn((dials) => dials.open('wide'))],
   ['a worker is killed', killWorker],
   ['a window is terminated', () => terminate('windowWorkflow', 1)],
 ];
@@ -134,9 +124,9 @@ async function strikeAll(total: number): Promise<string[]> {
   let inTime = 0;
   for (const [what, strike] of STRIKES) {
     await sleep(random(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
-    const [left] = await site.platform.sql<{ count: number }>('SELECT count(*)::int FROM runs WHERE outcome IS NULL');
-    if (left && left.count > 0) inTime += 1;
-    process.stderr.write(`${NAME}: ${what}, ${left?.count} of ${total} are left\n`);
+    const left = await unsettled();
+    if (left > 0) inTime += 1;
+    process.stderr.write(`${NAME}: ${what}, ${left} of ${total} are left\n`);
     if ((await strike()) === 0) faults.push(`${what}: nothing was hit`);
   }
   if (inTime < STRIKES.length) faults.push(`only ${inTime} of ${STRIKES.length} strikes came while there was work`);
@@ -165,9 +155,9 @@ test(
   8 * MINUTE,
 );
 
-async function unsettled(): Promise<number | undefined> {
+async function unsettled(): Promise<number> {
   const [left] = await site.platform.sql<{ count: number }>('SELECT count(*)::int FROM runs WHERE outcome IS NULL');
-  return left?.count;
+  return left?.count ?? 0;
 }
 
 /** By the database's own notes. */

@@ -6,32 +6,42 @@ import type { SharedRuntime } from './shared-site.js';
 
 const WITHIN_MS = 60_000;
 
-/** Lowers and raises the limits of shared runtimes, and knows which of them each lease is held to. */
+/** Turns the dials of shared runtimes, and knows which of them each lease is held to. */
 export class LimitsLog {
   readonly eras: Era[];
 
   constructor(
     private readonly platform: E2ePlatform,
     private readonly runtimes: readonly SharedRuntime[],
-    /** Tells the ledger of a pool of a new version of its limits. */
-    private readonly announce: (pool: string, version: number) => Promise<void>,
   ) {
     this.eras = runtimes.map((runtime) => ({ ...limitsOf(runtime), at: 0, afterSeq: 0 }));
   }
 
-  /** Until the next change: lower limits, or again those of the runtime itself. Returns once the ledger goes by it. */
-  async set(id: string, lower: { slots?: number; memoryMb?: number } = {}): Promise<void> {
+  /** Until the next change. Returns once the ledger goes by it. */
+  async set(id: string, lower: { slots?: number; memoryMb?: number }): Promise<void> {
+    await this.turn(id, lower, { mode: 'open', limits: lower });
+  }
+
+  async pause(id: string): Promise<void> {
+    await this.turn(id, { slots: 0 }, { mode: 'paused' });
+  }
+
+  /** Its own limits hold again. */
+  async open(id: string): Promise<void> {
+    await this.turn(id, {}, { mode: 'open' });
+  }
+
+  private async turn(id: string, lower: Partial<Era>, change: object): Promise<void> {
     const runtime = this.runtimes.find((each) => each.id === id);
     if (!runtime) throw new Error(`there is no runtime ${id}`);
     const era: Era = { ...limitsOf(runtime), ...lower, at: uptime(), afterSeq: Number.POSITIVE_INFINITY };
     this.eras.push(era);
-    const [changed] = await this.platform.sql<{ version: number }>(
-      `UPDATE pools SET dial_slots = $2, dial_memory_mb = $3, limits_at = now(), envelope_version = envelope_version + 1
-       WHERE id = $1 RETURNING envelope_version AS version`,
-      [`rt:_shared:${id}`, lower.slots ?? null, lower.memoryMb ?? null],
+    await this.platform.ok('PATCH', `/runtimes/${id}/admission`, change);
+    const [pool] = await this.platform.sql<{ version: number }>(
+      'SELECT envelope_version AS version FROM pools WHERE id = $1',
+      [`rt:_shared:${id}`],
     );
-    const version = changed?.version ?? 0;
-    await this.announce(id, version);
+    const version = pool?.version ?? Number.POSITIVE_INFINITY;
     era.afterSeq = await eventually(`${id} goes by limits ${version}`, () => this.lastBefore(id, version), WITHIN_MS);
   }
 
