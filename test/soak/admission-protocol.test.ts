@@ -47,13 +47,13 @@ function demands(count: number, runtime: string): JobDemand[] {
 }
 
 const SCORECARDS: [workspace: string, runtime: string, cases: number][] = [
-  ['default', 'wide', 50],
-  ['default', 'wide', 30],
-  ['default', 'lean', 60],
-  ['quota', 'wide', 25],
-  ['quota', 'lean', 20],
-  ['weighty', 'wide', 50],
-  ['weighty', 'lean', 30],
+  ['default', 'wide', 40],
+  ['default', 'wide', 25],
+  ['default', 'lean', 45],
+  ['quota', 'wide', 20],
+  ['quota', 'lean', 15],
+  ['weighty', 'wide', 40],
+  ['weighty', 'lean', 25],
 ];
 const RUNS: [workspace: string, runtime: string, count: number][] = [
   ['default', 'lean', 6],
