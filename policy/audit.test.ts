@@ -1,4 +1,4 @@
-import { driftOf } from './audit.js';
+import { driftOf, useOf } from './audit.js';
 
 const NOW = 1_000_000;
 const OLD = NOW - 60_000;
@@ -9,6 +9,7 @@ const attempt = (openedAt: number, closedAt?: number) => ({
   runId: 'a',
   attempt: 1,
   seq: 7,
+  demand: {},
   openedAt,
   ...(closedAt !== undefined && { closedAt }),
 });
@@ -26,4 +27,9 @@ test.each([
   const drift = driftOf(leases, attempts, NOW);
   expect(drift.leasesWithoutAttempt).toHaveLength(leasesOff);
   expect(drift.attemptsWithoutLease).toHaveLength(attemptsOff);
+});
+
+test('what is held is a slot each, and what is declared', () => {
+  const holders = [{ demand: { memoryMb: 500 } }, { demand: { cpuMillicores: 250, memoryMb: 1 } }, { demand: {} }];
+  expect(useOf(holders)).toEqual({ slots: 3, memoryMb: 501, cpuMillicores: 250 });
 });

@@ -1,4 +1,5 @@
-import type { Lease } from '../contracts/admission.js';
+import type { Demand, Lease } from '../contracts/admission.js';
+import type { InUse } from '../contracts/admission-view.js';
 
 /** Long enough for a grant to become an attempt, and for a closed attempt to give its lease back. */
 export const SETTLED_IN_MS = 60_000;
@@ -8,6 +9,7 @@ export interface AuditedAttempt {
   runId: string;
   attempt: number;
   seq: number;
+  demand: Demand;
   openedAt: number;
   closedAt?: number;
 }
@@ -36,4 +38,15 @@ export function driftOf(leases: readonly AuditedLease[], attempts: readonly Audi
       .filter(({ seq, openedAt, closedAt }) => closedAt === undefined && isOld(openedAt) && !leased.has(seq))
       .map(({ runId, attempt, seq }) => ({ runId, attempt, seq })),
   };
+}
+
+/** What these hold together: a slot each, and what they declare. */
+export function useOf(holders: Iterable<{ demand: Demand }>): InUse {
+  const use = { slots: 0, memoryMb: 0, cpuMillicores: 0 };
+  for (const { demand } of holders) {
+    use.slots += 1;
+    use.memoryMb += demand.memoryMb ?? 0;
+    use.cpuMillicores += demand.cpuMillicores ?? 0;
+  }
+  return use;
 }

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { AuditedAttempt } from '../policy/audit.js';
 import { boundedRead } from './bounded.js';
+import { type DemandRow, demandOfRow } from './demand-row.js';
 import { rows } from './sql.js';
 
 /** What must hold of every row at every instant, each with the statement that finds where it does not. */
@@ -45,6 +46,14 @@ const STATEMENT_MS = 10_000;
 /** Ids of what violates each invariant. */
 export type Violations = Record<RowInvariant, string[]>;
 
+interface AttemptRow extends DemandRow {
+  run_id: string;
+  attempt: number;
+  seq: number;
+  opened_at: Date;
+  closed_at: Date | null;
+}
+
 export class InvariantStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -74,16 +83,17 @@ export class InvariantStore {
 
   /** Attempts of a pool that are live, and those that ran under one of these leases. */
   async attempts(poolId: string, seqs: readonly number[]): Promise<AuditedAttempt[]> {
-    const found = await rows<{ run_id: string; attempt: number; seq: number; opened_at: Date; closed_at: Date | null }>(
+    const found = await rows<AttemptRow>(
       this.dataSource,
-      `SELECT run_id, attempt, seq, opened_at, closed_at FROM attempts
+      `SELECT run_id, attempt, seq, memory_mb, cpu_millicores, opened_at, closed_at FROM attempts
        WHERE pool_id = $1 AND (closed_at IS NULL OR seq = ANY ($2::bigint[])) ORDER BY seq`,
       [poolId, seqs],
     );
-    return found.map(({ run_id, attempt, seq, opened_at, closed_at }) => ({
+    return found.map(({ run_id, attempt, seq, opened_at, closed_at, ...stored }) => ({
       runId: run_id,
       attempt,
       seq,
+      demand: demandOfRow(stored),
       openedAt: opened_at.getTime(),
       ...(closed_at && { closedAt: closed_at.getTime() }),
     }));

@@ -153,7 +153,7 @@ function mustContinueAsNew(signals: number): boolean {
 }
 
 const heldBy = ({ leases }: Ledger): HeldLease[] =>
-  [...leases.values()].map(({ holder, seq, grantedAt }) => ({ holder, seq, grantedAt }));
+  [...leases.values()].map(({ holder, seq, grantedAt, demand }) => ({ holder, seq, grantedAt, demand }));
 
 const describe = (ledger: Ledger, limits: PoolLimits): string => {
   const { slots } = limitsAt(limits, Date.now()).envelope;

@@ -106,7 +106,8 @@ export interface WindowReport {
 
 /** Of an admission workflow: what it has granted and not got back. Not answered before its ledger is read. */
 export const heldLeases = defineQuery<HeldLease[]>('heldLeases');
-export type HeldLease = Pick<Lease, 'holder' | 'seq' | 'grantedAt'>;
+/** Workers of before do not say the demand. */
+export type HeldLease = Pick<Lease, 'holder' | 'seq' | 'grantedAt'> & Partial<Pick<Lease, 'demand'>>;
 /** Of an admission workflow: limits, use, holders, and who waits. */
 export const poolView = defineQuery<PoolView>('poolView');
 /** Of an admission workflow: a part of its queue in true order. */

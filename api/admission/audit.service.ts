@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { driftOf } from '../../policy/audit.js';
+import { InUse } from '../../contracts/admission-view.js';
+import { driftOf, useOf } from '../../policy/audit.js';
 import { InvariantStore } from '../../store/invariant.store.js';
+import { runIdOfHolder } from '../../workflows/messages.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 
 /** Pools that one audit looks at, those in use first. */
@@ -13,8 +15,12 @@ const WITHIN_MS = 10_000;
 
 const PoolAudit = z.strictObject({
   pool: z.string(),
+  drift: z.int(),
+  /** Granted and not given back. */
   leases: z.int(),
-  leasesWithoutAttempt: z.array(z.strictObject({ holder: z.string(), seq: z.int(), grantedAt: z.int() })),
+  /** What the ledger counts, and the same recomputed from live attempts: they differ for as long as a grant travels. */
+  inUse: z.strictObject({ ledger: InUse, attempts: InUse }),
+  leasesWithoutAttempt: z.array(z.strictObject({ runId: z.string(), seq: z.int(), grantedAt: z.int() })),
   attemptsWithoutLease: z.array(z.strictObject({ runId: z.string(), attempt: z.int(), seq: z.int() })),
 });
 type PoolAudit = z.infer<typeof PoolAudit>;
@@ -51,9 +57,7 @@ export class AuditService {
         else audit.unread.push({ pool: group[index] ?? '', reason: reasonOf(outcome.reason) });
       });
     }
-    for (const { leasesWithoutAttempt, attemptsWithoutLease } of audit.pools) {
-      audit.drift += leasesWithoutAttempt.length + attemptsWithoutLease.length;
-    }
+    for (const { drift } of audit.pools) audit.drift += drift;
     return audit;
   }
 
@@ -65,7 +69,20 @@ export class AuditService {
       pool,
       leases.map(({ seq }) => seq),
     );
-    return { pool, leases: leases.length, ...driftOf(leases, attempts, now) };
+    const { leasesWithoutAttempt, attemptsWithoutLease } = driftOf(leases, attempts, now);
+    const live = attempts.filter(({ closedAt }) => closedAt === undefined);
+    return {
+      pool,
+      drift: leasesWithoutAttempt.length + attemptsWithoutLease.length,
+      leases: leases.length,
+      inUse: { ledger: useOf(leases.map(({ demand = {} }) => ({ demand }))), attempts: useOf(live) },
+      leasesWithoutAttempt: leasesWithoutAttempt.map(({ holder, seq, grantedAt }) => ({
+        runId: runIdOfHolder(holder),
+        seq,
+        grantedAt,
+      })),
+      attemptsWithoutLease,
+    };
   }
 }
 

@@ -23,6 +23,7 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
   private readonly readings: Reading[];
   private readonly checks: Reading[];
   private readonly violations: Gauge<'invariant'>;
+  private readonly drift: Gauge;
   private readonly errors: Counter<'source'>;
   private readonly age: Gauge<'source'>;
   private readonly duration: Gauge<'source'>;
@@ -41,6 +42,11 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
       name: 'everdict_invariant_violations',
       help: 'What must never be, counted at the last check, which is made each minute: 0.',
       labelNames: ['invariant'],
+      registers,
+    });
+    this.drift = new Gauge({
+      name: 'everdict_admission_drift',
+      help: 'Slots that a ledger has and no attempt, and attempts that no ledger has, for over a minute: 0.',
       registers,
     });
     this.errors = new Counter({
@@ -114,10 +120,11 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
   }
 
   private async checkLedgers(): Promise<void> {
-    const { pools, unread } = await this.audits.read();
+    const { pools, unread, drift } = await this.audits.read();
+    this.drift.set(drift);
     this.show(
       'lease_without_attempt',
-      pools.flatMap(({ leasesWithoutAttempt }) => leasesWithoutAttempt.map(({ holder }) => holder)),
+      pools.flatMap(({ leasesWithoutAttempt }) => leasesWithoutAttempt.map(({ runId }) => runId)),
     );
     this.show(
       'attempt_without_lease',

@@ -124,19 +124,26 @@ test('only the busiest runtimes have series of their own, and the others are one
 
 test('the audit names leases and attempts that lack each other', async () => {
   const id = await submit();
-  await attemptOf(`${id}.0`);
-  api.leases.push({ holder: `case:${id}.1`, seq: 9, grantedAt: Date.now() - 120_000 });
+  await attemptOf(`${id}.0`, ', cpu_millicores', ', 500');
+  const demand = { memoryMb: 300 };
+  api.leases.push({ holder: `case:${id}.1`, seq: 9, grantedAt: Date.now() - 120_000, demand });
   expect((await api.send('GET', '/admission/audit')).body).toEqual({
     drift: 2,
     pools: [
       {
         pool: 'rt:default:here',
+        drift: 2,
         leases: 1,
-        leasesWithoutAttempt: [expect.objectContaining({ holder: `case:${id}.1`, seq: 9 })],
+        inUse: {
+          ledger: { slots: 1, memoryMb: 300, cpuMillicores: 0 },
+          attempts: { slots: 1, memoryMb: 0, cpuMillicores: 500 },
+        },
+        leasesWithoutAttempt: [{ runId: `${id}.1`, seq: 9, grantedAt: expect.any(Number) }],
         attemptsWithoutLease: [{ runId: `${id}.0`, attempt: 1, seq: 7 }],
       },
     ],
     unread: [],
     skipped: 0,
   });
+  expect(sample(await scrape(), 'everdict_admission_drift')).toBe(2);
 });
