@@ -121,7 +121,8 @@ export class FitTree<Item extends Placed> {
     }
     if (this.compare(added.item, node.item) < 0) node.left = this.inserting(node.left, added);
     else node.right = this.inserting(node.right, added);
-    return pulled(node);
+    lower(node.least, added.own);
+    return node;
   }
 
   private removing(node: Branch<Item>, item: Item): Branch<Item> {
@@ -167,9 +168,14 @@ function merged<Item>(before: Branch<Item>, after: Branch<Item>): Branch<Item> {
 }
 
 function pulled<Item>(node: Node<Item>): Node<Item> {
-  Object.assign(node.least, node.own);
-  if (node.left) lower(node.least, node.left.least);
-  if (node.right) lower(node.least, node.right.least);
+  const { least, own } = node;
+  least.memoryMb = own.memoryMb;
+  least.cpuMillicores = own.cpuMillicores;
+  least.together = own.together;
+  least.askedAt = own.askedAt;
+  least.expectedMs = own.expectedMs;
+  if (node.left) lower(least, node.left.least);
+  if (node.right) lower(least, node.right.least);
   return node;
 }
 
