@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import type { AdmissionMessage, Demand, Release, Ticket, WorkClass } from '../../contracts/admission.js';
+import type { AdmissionLimits, AdmissionMessage, Demand, Release, Ticket } from '../../contracts/admission.js';
 import type { Envelope } from '../../contracts/runtime.js';
 import { aTicket } from '../../test/builders.js';
 import { carryLedger, resumeLedger } from './carry.js';
@@ -123,11 +122,16 @@ describe('receive', () => {
     expect(release(waiting, [{ holder: 'x' }]).waiting).toBe(0);
   });
 
-  test('a full queue takes no new ticket, and keeps those it has', () => {
+  test('in a full queue the newest ticket of the workspace with the most gives way to one of a workspace with fewer', () => {
     const full = ledgerOf(Array.from({ length: 5_000 }, (_, i) => aTicket({ holder: `${i}` })));
     full.receive([acquire(aTicket({ holder: 'late' }), aTicket({ holder: '7' }))], NOW);
     expect(full.waiting).toBe(5_000);
     expect(full.ticketOf('late')).toBeUndefined();
+    full.receive([acquire(aTicket({ holder: 'newcomer', workspace: 'other' }))], NOW);
+    expect(full.waiting).toBe(5_000);
+    expect(full.ticketOf('newcomer')).toBeDefined();
+    expect(full.ticketOf('4999')).toBeUndefined();
+    expect(full.decisions).toEqual([{ what: 'evicted', at: NOW, holder: '4999', madeRoomFor: 'newcomer' }]);
   });
 
   test('in one message releases go first', () => {
@@ -136,58 +140,147 @@ describe('receive', () => {
   });
 });
 
-const holders = fc.constantFrom(...'abcdefghij');
-const sizes = fc.option(fc.integer({ min: 1, max: 900 }), { nil: undefined });
-const steps = fc.array(
-  fc.oneof(
-    fc.record({
-      kind: fc.constant('acquire' as const),
-      holder: holders,
-      memoryMb: sizes,
-      class: fc.constantFrom<WorkClass>('batch', 'interactive'),
-    }),
-    fc.record({ kind: fc.constant('release' as const), holder: holders, stale: fc.boolean() }),
-    fc.record({ kind: fc.constant('admit' as const) }),
-    fc.record({ kind: fc.constant('carry' as const) }),
-  ),
-  { maxLength: 60 },
-);
+describe('order', () => {
+  const limits = (more: Partial<AdmissionLimits> = {}): AdmissionLimits => ({
+    ...{ envelope: { slots: 1 }, workspaces: {}, pausedScorecards: [] },
+    ...more,
+  });
+  /** One slot after another comes free, and is given to the next. */
+  const startsOf = (ledger: Ledger, inForce: AdmissionLimits, now = NOW): string[] => {
+    const started: string[] = [];
+    for (;;) {
+      const { granted } = ledger.decide(inForce, now);
+      if (granted.length === 0) return started;
+      started.push(...granted.map(({ holder }) => holder));
+      release(ledger, granted);
+    }
+  };
+  /** All slots at once: what is in use grows with each grant. */
+  const packed = (tickets: Ticket[], slots: number, more: Partial<AdmissionLimits> = {}): string =>
+    ledgerOf(tickets)
+      .decide(limits({ ...more, envelope: { slots } }), NOW)
+      .granted.map(({ holder }) => holder)
+      .join(' ');
+  const many = (names: string, parts: (name: string, i: number) => Partial<Ticket>): Ticket[] =>
+    names.split(' ').map((holder, i) => aTicket({ holder, askedAt: NOW, ...parts(holder, i) }));
+  const ofWorkspace = (name: string): Partial<Ticket> => ({ workspace: name.charAt(0) });
 
-test('whatever arrives: never over the envelope, one lease a holder, no number twice, nobody both waits and holds', () => {
-  const envelope = { slots: 4, memoryMb: 1_000 };
-  fc.assert(
-    fc.property(steps, (taken) => {
-      let ledger = ledgerOf([]);
-      const seqs = new Set<number>();
-      for (const step of taken) {
-        if (step.kind === 'acquire') {
-          const { holder, memoryMb, class: workClass } = step;
-          const ticket = aTicket({ holder, class: workClass, demand: memoryMb === undefined ? {} : { memoryMb } });
-          ledger.receive([acquire(ticket)], NOW);
-        } else if (step.kind === 'release') {
-          const seq = ledger.leases.get(step.holder)?.seq;
-          release(ledger, [{ holder: step.holder, seq: step.stale ? 7 : seq }]);
-        } else if (step.kind === 'carry') {
-          const carried = carryLedger(ledger);
-          ledger = resumeLedger(JSON.parse(JSON.stringify(carried)));
-          expect(carryLedger(ledger)).toEqual(carried);
-        } else {
-          for (const { seq } of decide(ledger, envelope).granted) {
-            expect(seqs.has(seq)).toBe(false);
-            seqs.add(seq);
-          }
-        }
-        const leases = [...ledger.leases.values()];
-        expect(leases.length).toBeLessThanOrEqual(envelope.slots);
-        expect(leases.reduce((sum, { demand }) => sum + (demand.memoryMb ?? 0), 0)).toBeLessThanOrEqual(
-          envelope.memoryMb,
-        );
-        for (const holder of ledger.leases.keys()) {
-          expect(ledger.ticketOf(holder)).toBeUndefined();
-        }
-      }
-    }),
-  );
+  test('F51 what does not fit into the memory or CPU left waits, however many slots are free', () => {
+    for (const axis of ['memoryMb', 'cpuMillicores'] as const) {
+      const ledger = ledgerOf(named([{ [axis]: 600 }, { [axis]: 600 }]));
+      expect(grantedOf(ledger, { slots: 10, [axis]: 1_000 })).toEqual(['a']);
+      expect(ledger.inUse).toMatchObject({ slots: 1, [axis]: 600 });
+      expect(grantedOf(release(ledger, [{ holder: 'a', isGone: true }]), { slots: 10, [axis]: 1_000 })).toEqual(['b']);
+      expect(release(ledger, [{ holder: 'b', isGone: true }]).inUse).toEqual({
+        slots: 0,
+        memoryMb: 0,
+        cpuMillicores: 0,
+      });
+      const four = ledgerOf(named([{ [axis]: 512 }, { [axis]: 512 }, { [axis]: 512 }, { [axis]: 512 }]));
+      expect(startsOf(four, limits({ envelope: { slots: 10, [axis]: 600 } }))).toEqual(['a', 'b', 'c', 'd']);
+    }
+  });
+
+  test('F53 a ticket above a lowered envelope is refused with both numbers, above a limit for now it waits', () => {
+    const ledger = ledgerOf(named([{ memoryMb: 1_024 }, { memoryMb: 100 }]));
+    const dial = { mode: 'open' as const, limits: { memoryMb: 600 }, until: NOW + 1 };
+    expect(ledger.decide(limits({ envelope: { slots: 1, memoryMb: 2_000 }, dial }), NOW)).toMatchObject({
+      granted: [{ holder: 'b' }],
+      refused: [],
+    });
+    const refusal = { holder: 'a', to: 'a', axis: 'memoryMb', asked: 1_024, limit: 600 };
+    expect(decide(ledger, { slots: 9, memoryMb: 600 })).toMatchObject({ granted: [], refused: [refusal] });
+    expect(ledger.decisions.at(-1)).toMatchObject({ what: 'refused', holder: 'a', asked: 1_024, limit: 600 });
+    expect(ledger.waiting).toBe(0);
+  });
+
+  test('F55 interactive tickets go first; a batch ticket that waited a minute goes before them, then one in four', () => {
+    const urgent = (name: string): Partial<Ticket> => ({ class: name.startsWith('i') ? 'interactive' : 'batch' });
+    const fresh = ledgerOf(many('b1 b2 i1', urgent));
+    expect(startsOf(fresh, limits())).toEqual(['i1', 'b1', 'b2']);
+    const waited = ledgerOf(many('b1 b2 b3 i1 i2 i3 i4 i5', urgent));
+    expect(startsOf(waited, limits(), NOW + 60_000)).toEqual(['b1', 'i1', 'i2', 'i3', 'b2', 'i4', 'i5', 'b3']);
+    expect(Array.from(waited.inOrder(limits(), NOW))).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    [
+      'between workspaces the one that has less in use goes first',
+      packed(many('a1 a2 a3 b1 b2', ofWorkspace), 4),
+      'a1 b1 a2 b2',
+    ],
+    [
+      'a workspace of weight 2 gets twice as much',
+      packed(many('a1 a2 a3 b1 b2 b3 b4', ofWorkspace), 6, { workspaces: { b: { weight: 2 } } }),
+      'a1 b1 b2 a2 b3 b4',
+    ],
+    [
+      'between scorecards of a workspace the one that has less in use goes first, single runs counting as one',
+      packed(
+        many('case:sc_a.1 case:sc_a.2 case:run_1 case:run_2 case:sc_b.1', () => ({})),
+        4,
+      ),
+      'case:run_1 case:sc_a.1 case:sc_b.1 case:run_2',
+    ],
+    [
+      'a promoted ticket goes before all others of its workspace, and as an interactive one',
+      packed(
+        many('a1 a2 b1 b2', (name) => ({ ...ofWorkspace(name), ...(name === 'b2' && { promotedAt: 1 }) })),
+        2,
+      ),
+      'b2 a1',
+    ],
+    [
+      'a workspace at its quota and a paused scorecard are passed over',
+      packed(
+        many('case:sc_a.1 case:sc_b.1 case:sc_b.2 case:sc_c.1', (_, i) => ({
+          workspace: i === 3 ? 'other' : 'default',
+        })),
+        9,
+        { workspaces: { default: { maxRunning: 1 } }, pausedScorecards: ['sc_a'] },
+      ),
+      'case:sc_b.1 case:sc_c.1',
+    ],
+  ])('%s', (_title, started, want) => {
+    expect(started).toBe(want);
+  });
+
+  test('an idle workspace earns no credit: what it did not use before counts nothing', () => {
+    const ledger = ledgerOf(many('a1 a2 a3 a4 a5 a6', ofWorkspace));
+    expect(startsOf(ledger, limits())).toHaveLength(6);
+    ledger.receive([acquire(...many('a7 a8 b1 b2 b3 b4', ofWorkspace))], NOW);
+    expect(grantedOf(ledger, { slots: 4 })).toEqual(['a7', 'b1', 'a8', 'b2']);
+  });
+
+  test('the queue is told in the order in which it would start', () => {
+    const tickets = many('b1 b2 i1 i2 i3 i4 a1', (name) => ({
+      class: name.startsWith('i') ? 'interactive' : 'batch',
+      askedAt: name.startsWith('b') ? NOW - 60_000 : NOW,
+    }));
+    const ledger = ledgerOf(tickets);
+    const told = Array.from(ledger.inOrder(limits(), NOW), ({ holder }) => holder);
+    expect(told).toEqual(['b1', 'i1', 'i2', 'i3', 'b2', 'i4', 'a1']);
+    expect(startsOf(ledger, limits())).toEqual(told);
+  });
+
+  test('a workspace over its quota elsewhere is granted nothing until somebody says that it has room', () => {
+    const quota = { workspaces: { default: { maxRunning: 9 } } };
+    const ways: [string, Partial<AdmissionMessage>, Partial<AdmissionLimits>][] = [
+      ['word of it', { unpark: ['default'] }, {}],
+      ['another lease of its own comes back', { release: [{ holder: 'b', isGone: true }] }, {}],
+      ['another quota', {}, quota],
+    ];
+    for (const [way, message, changed] of ways) {
+      const ledger = ledgerOf(named([{}, {}, {}]));
+      const [a] = decide(ledger, { slots: 2 }).granted;
+      release(ledger, [{ holder: 'a', seq: a?.seq, isOverQuota: true }]);
+      expect({ way, granted: startsOf(ledger, limits({ envelope: { slots: 9 } })) }).toEqual({ way, granted: [] });
+      expect(ledger.parked).toEqual(['default']);
+      const resumed = resumeLedger(JSON.parse(JSON.stringify(carryLedger(ledger))));
+      resumed.receive([{ ...acquire(), ...message }], NOW);
+      expect(startsOf(resumed, limits({ ...changed, envelope: { slots: 9 } }))).toEqual(['c']);
+    }
+  });
 });
 
 test('5,000 tickets are carried in less than 1 MB', () => {
