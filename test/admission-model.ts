@@ -16,6 +16,7 @@ export class AdmissionModel {
   parked = new Map<string, number | undefined>();
   reserved: { holder: string; startBy: number | undefined } | undefined;
   private sinceAged = 3;
+  private readonly lastGrants = new Map<string, number>();
   private arrived = 0;
 
   constructor(
@@ -63,6 +64,7 @@ export class AdmissionModel {
         grantedAt: now,
         ...(expectedMs !== undefined && { expectedMs }),
       });
+      for (const key of [workspace, `${workspace} ${scorecardOf(holder)}`]) this.lastGrants.set(key, this.nextSeq);
       this.nextSeq += 1;
       this.withdraw(holder);
       if (this.passed) this.pass(this.passed, inForce, now);
@@ -80,15 +82,26 @@ export class AdmissionModel {
           (limits.workspaces[workspace]?.maxRunning ?? LAST),
     );
     const isAgedTurn = this.sinceAged >= 3 && eligible.some(isUrgent);
+    const lastOf = (key: string): number => this.lastGrants.get(key) ?? 0;
     const key = (ticket: Waiting): Key => {
       const { holder, workspace, promotedAt, arrival } = ticket;
       const ofWorkspace = this.leases.filter((lease) => lease.workspace === workspace);
       const ofScorecard = ofWorkspace.filter((lease) => scorecardOf(lease.holder) === scorecardOf(holder));
       const weight = limits.workspaces[workspace]?.weight ?? 1;
-      const within = promotedAt === undefined ? [shareOf(ofScorecard, inForce), scorecardOf(holder)] : [0, ''];
+      const within =
+        promotedAt === undefined
+          ? [shareOf(ofScorecard, inForce), lastOf(`${workspace} ${scorecardOf(holder)}`), scorecardOf(holder)]
+          : [0, 0, ''];
       return [
         isUrgent(ticket) ? 1 : isAgedTurn && isAged(ticket, now) ? 0 : 2,
-        ...[shareOf(ofWorkspace, inForce) / weight, workspace, promotedAt ?? LAST, ...within, arrival],
+        ...[
+          shareOf(ofWorkspace, inForce) / weight,
+          lastOf(workspace),
+          workspace,
+          promotedAt ?? LAST,
+          ...within,
+          arrival,
+        ],
       ];
     };
     const keyed = eligible.map((ticket) => ({ ticket, key: key(ticket) }));

@@ -30,6 +30,7 @@ export interface CarriedLedger {
   passes?: (readonly [holder: string, passes: number])[];
   reservation?: Reservation;
   parked?: (readonly [workspace: string, quota: number])[];
+  lastGrants?: (readonly [key: string, seq: number])[];
   decisions?: readonly DecisionRecord[];
 }
 
@@ -73,13 +74,15 @@ export function carryLedger(ledger: Ledger): CarriedLedger {
 }
 
 /** Without what says nothing: most ledgers keep no room and park nobody. */
-function restOfState({ sinceAged, passes, reservation, parked, decisions }: Remembered): Partial<CarriedLedger> {
-  const [carriedPasses, carriedParked] = [[...(passes ?? [])], [...(parked ?? [])]];
+function restOfState({ sinceAged, reservation, decisions, ...state }: Remembered): Partial<CarriedLedger> {
+  const [passes, parked] = [[...(state.passes ?? [])], [...(state.parked ?? [])]];
+  const lastGrants = [...(state.lastGrants ?? [])];
   return {
     ...(sinceAged !== undefined && { sinceAged }),
-    ...(carriedPasses.length > 0 && { passes: carriedPasses }),
+    ...(passes.length > 0 && { passes }),
     ...(reservation && { reservation }),
-    ...(carriedParked.length > 0 && { parked: carriedParked }),
+    ...(parked.length > 0 && { parked }),
+    ...(lastGrants.length > 0 && { lastGrants }),
     ...(decisions && decisions.length > 0 && { decisions: [...decisions] }),
   };
 }

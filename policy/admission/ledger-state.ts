@@ -16,5 +16,7 @@ export interface LedgerState {
   reservation?: Reservation;
   /** Workspaces over their quota, and the quota they were over. */
   parked?: Iterable<readonly [string, number]>;
+  /** The number of the last lease of workspaces and scorecards, the earliest first. */
+  lastGrants?: Iterable<readonly [string, number]>;
   decisions?: readonly DecisionRecord[];
 }

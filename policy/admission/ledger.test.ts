@@ -249,7 +249,14 @@ describe('order', () => {
     const ledger = ledgerOf(many('a1 a2 a3 a4 a5 a6', ofWorkspace));
     expect(startsOf(ledger, limits())).toHaveLength(6);
     ledger.receive([acquire(...many('a7 a8 b1 b2 b3 b4', ofWorkspace))], NOW);
-    expect(grantedOf(ledger, { slots: 4 })).toEqual(['a7', 'b1', 'a8', 'b2']);
+    expect(grantedOf(ledger, { slots: 4 })).toEqual(['b1', 'a7', 'b2', 'a8']);
+  });
+
+  test('equals take turns, so that one slot serves all workspaces and all scorecards alike', () => {
+    const workspaces = ledgerOf(many('a1 a2 a3 b1 b2 c1', ofWorkspace));
+    expect(startsOf(workspaces, limits())).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    const scorecards = ledgerOf(many('case:sc_a.1 case:sc_a.2 case:sc_b.1 case:sc_b.2', () => ({})));
+    expect(startsOf(scorecards, limits())).toEqual(['case:sc_a.1', 'case:sc_b.1', 'case:sc_a.2', 'case:sc_b.2']);
   });
 
   test('the queue is told in the order in which it would start', () => {

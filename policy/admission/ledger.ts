@@ -13,7 +13,7 @@ import { Order } from './order.js';
 import { Picker } from './picker.js';
 import { type Reservation, Reservations } from './reservation.js';
 import { freeOf, less, type Use, wholeOf } from './room.js';
-import { InUse, scorecardOf } from './shares.js';
+import { InUse, LastGrants, scorecardOf } from './shares.js';
 import { Standing } from './standing.js';
 
 /** A grant and the workflow that is told of it. */
@@ -46,7 +46,7 @@ export class Ledger {
   readonly epoch: number;
   private nextSeq: number;
   private readonly held = new Map<string, Lease>();
-  private readonly inUseNow = new InUse();
+  private readonly inUseNow: InUse;
   private readonly standing: Standing;
   private readonly order: Order;
   private readonly aged: AgedTurn;
@@ -57,6 +57,7 @@ export class Ledger {
   constructor({ epoch, nextSeq, leases, tickets, ...state }: LedgerState) {
     this.epoch = epoch;
     this.nextSeq = nextSeq;
+    this.inUseNow = new InUse(new LastGrants(state.lastGrants));
     this.standing = new Standing(this.inUseNow, state.parked ?? []);
     this.order = new Order(this.standing);
     this.demands = new DemandCheck(this.order);
@@ -82,6 +83,7 @@ export class Ledger {
       passes: this.reservations.passes,
       reservation: this.reservations.held,
       parked: this.standing.parked,
+      lastGrants: this.inUseNow.lastGrants.all,
       decisions: this.log.last,
     };
   }
@@ -118,7 +120,7 @@ export class Ledger {
   }
 
   useOf(workspace: string): Readonly<Use> {
-    return this.inUseNow.ofWorkspace(workspace);
+    return this.inUseNow.of(workspace);
   }
 
   ticketOf(holder: string): Ticket | undefined {
@@ -167,7 +169,8 @@ export class Ledger {
    *    its weight. A workspace's promoted tickets go before its others, as they were promoted.
    * 4. Between scorecards of a workspace the one with the lower share; single runs count as one scorecard.
    * 5. In order of arrival.
-   * 6. What is equal in shares goes by its id, so that the order is total.
+   * 6. Among equals in shares it is the turn of who was granted something longer ago; else the id decides, so that the
+   *    order is total.
    * 7. Passed over are paused scorecards, workspaces at their quota, and tickets whose session pool is full.
    * 8. A ticket fits if slots, declared memory and declared CPU all stay within the envelope; an exact fit fits. What it
    *    does not declare is not counted, even where that sum is already full. What does not fit is passed over.
@@ -238,6 +241,7 @@ export class Ledger {
     this.withdraw(holder);
     const expected = expectedMs === undefined ? {} : { expectedMs };
     this.hold({ holder, to, workspace, seq, demand, grantedAt: now, ...expected });
+    this.inUseNow.lastGrants.note(workspace, scorecardOf(holder), seq);
     this.order.place(workspace, scorecardOf(holder));
     return { holder, seq, epoch: this.epoch, to };
   }

@@ -4,8 +4,10 @@ import { NEVER } from './room.js';
 
 /** What decides where lines stand, and whether those in them may be granted anything now. */
 export interface Gates {
-  shareOf(workspace: string): number;
-  shareOfScorecard(workspace: string, scorecard: string): number;
+  /** Of a workspace, or of one of its scorecards: what it has in use. */
+  shareOf(workspace: string, scorecard?: string): number;
+  /** The number of its last lease. */
+  lastGrantOf(workspace: string, scorecard?: string): number;
   isOpen(workspace: string): boolean;
   isPaused(scorecard: string): boolean;
   hasSession(sessionPool: string): boolean;
@@ -24,6 +26,7 @@ const byArrival = (one: Waiter, other: Waiter): number => one.arrival - other.ar
 /** Tickets of one scorecard in order of arrival, by the session pool they need; or one promoted ticket. */
 export class ScorecardLine {
   share = 0;
+  lastGrant = 0;
   isPaused = false;
   private readonly pools = new Map<string, { waiters: FitTree<Waiter>; isOpen: boolean }>();
 
@@ -33,11 +36,11 @@ export class ScorecardLine {
     readonly arrival: number,
   ) {}
 
-  /** Promoted ones first, as they were promoted; then the lower share. */
+  /** Promoted ones first, as they were promoted; then the lower share, then who was granted something longer ago. */
   static compare(one: ScorecardLine, other: ScorecardLine): number {
     if (one.promotedAt !== other.promotedAt) return one.promotedAt - other.promotedAt;
     if (one.promotedAt !== NEVER) return one.arrival - other.arrival;
-    return one.share - other.share || byText(one.scorecard, other.scorecard);
+    return one.share - other.share || one.lastGrant - other.lastGrant || byText(one.scorecard, other.scorecard);
   }
 
   get isEmpty(): boolean {
@@ -67,8 +70,14 @@ export class ScorecardLine {
     if (pool?.waiters.isEmpty) this.pools.delete(poolOf(waiter));
   }
 
-  look(gates: Gates): void {
+  /** Where it stands now; not while it is in a tree. */
+  stand(workspace: string, gates: Gates): void {
+    this.share = gates.shareOf(workspace, this.scorecard);
+    this.lastGrant = gates.lastGrantOf(workspace, this.scorecard);
     this.isPaused = gates.isPaused(this.scorecard);
+  }
+
+  look(gates: Gates): void {
     for (const [name, pool] of this.pools) pool.isOpen = name === '' || gates.hasSession(name);
   }
 
@@ -105,6 +114,7 @@ export class ScorecardLine {
 /** Tickets of one workspace in one class. */
 export class WorkspaceLine {
   share = 0;
+  lastGrant = 0;
   isOpen = true;
   private readonly lines = new Map<string, ScorecardLine>();
   private readonly order = new FitTree<ScorecardLine>(ScorecardLine.compare);
@@ -112,7 +122,7 @@ export class WorkspaceLine {
   constructor(readonly workspace: string) {}
 
   static compare(one: WorkspaceLine, other: WorkspaceLine): number {
-    return one.share - other.share || byText(one.workspace, other.workspace);
+    return one.share - other.share || one.lastGrant - other.lastGrant || byText(one.workspace, other.workspace);
   }
 
   get isEmpty(): boolean {
@@ -121,6 +131,13 @@ export class WorkspaceLine {
 
   get bounds(): Readonly<Bounds> {
     return this.isOpen ? this.order.bounds : NOTHING;
+  }
+
+  /** Where it stands now; not while it is in a tree. */
+  stand(gates: Gates): void {
+    this.share = gates.shareOf(this.workspace);
+    this.lastGrant = gates.lastGrantOf(this.workspace);
+    this.isOpen = gates.isOpen(this.workspace);
   }
 
   add(waiter: Waiter, key: LineKey, gates: Gates): void {
@@ -132,8 +149,7 @@ export class WorkspaceLine {
       this.order.refresh(line);
       return;
     }
-    line.share = gates.shareOfScorecard(this.workspace, scorecard);
-    line.isPaused = gates.isPaused(scorecard);
+    line.stand(this.workspace, gates);
     this.lines.set(nameOf(key), line);
     this.order.insert(line);
   }
@@ -151,10 +167,9 @@ export class WorkspaceLine {
   /** What that scorecard has in use changed. */
   place(scorecard: string, gates: Gates): void {
     const line = this.lines.get(scorecard);
-    const share = gates.shareOfScorecard(this.workspace, scorecard);
-    if (!line || line.share === share) return;
+    if (!line) return;
     this.order.remove(line);
-    line.share = share;
+    line.stand(this.workspace, gates);
     this.order.insert(line);
   }
 
@@ -162,7 +177,7 @@ export class WorkspaceLine {
   placeAll(gates: Gates): void {
     for (const line of this.lines.values()) {
       this.order.remove(line);
-      line.share = gates.shareOfScorecard(this.workspace, line.scorecard);
+      line.stand(this.workspace, gates);
       line.look(gates);
       this.order.insert(line);
     }

@@ -113,8 +113,7 @@ class Lane {
       this.order.refresh(line);
       return;
     }
-    line.share = gates.shareOf(workspace);
-    line.isOpen = gates.isOpen(workspace);
+    line.stand(gates);
     this.lines.set(workspace, line);
     this.order.insert(line);
   }
@@ -135,8 +134,7 @@ class Lane {
     if (!line) return;
     this.order.remove(line);
     line.place(scorecard, gates);
-    line.share = gates.shareOf(workspace);
-    line.isOpen = gates.isOpen(workspace);
+    line.stand(gates);
     this.order.insert(line);
   }
 
@@ -144,8 +142,7 @@ class Lane {
     for (const line of this.lines.values()) {
       this.order.remove(line);
       line.placeAll(gates);
-      line.share = gates.shareOf(line.workspace);
-      line.isOpen = gates.isOpen(line.workspace);
+      line.stand(gates);
       this.order.insert(line);
     }
   }

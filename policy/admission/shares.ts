@@ -17,11 +17,44 @@ export function dominantShare({ slots, memoryMb, cpuMillicores }: Use, envelope:
   );
 }
 
+/** Workspaces and scorecards whose last grant is remembered. What was granted nothing for longer is as good as new. */
+const REMEMBERED = 1_000;
+
+/** Who was granted something last, by the number of that lease: among equals it is the turn of who waits longer. */
+export class LastGrants {
+  private readonly seqs: Map<string, number>;
+
+  /** The one that was granted something longest ago first. */
+  constructor(seqs: Iterable<readonly [string, number]> = []) {
+    this.seqs = new Map(seqs);
+  }
+
+  get all(): ReadonlyMap<string, number> {
+    return this.seqs;
+  }
+
+  of(workspace: string, scorecard?: string): number {
+    return this.seqs.get(keyOf(workspace, scorecard)) ?? 0;
+  }
+
+  note(workspace: string, scorecard: string, seq: number): void {
+    for (const key of [keyOf(workspace), keyOf(workspace, scorecard)]) {
+      this.seqs.delete(key);
+      this.seqs.set(key, seq);
+    }
+    for (const [oldest] of this.seqs) {
+      if (this.seqs.size <= REMEMBERED) break;
+      this.seqs.delete(oldest);
+    }
+  }
+}
+
 /** What leases hold now, added up as they come and go: in all, by workspace and by scorecard. */
 export class InUse {
   readonly total = noUse();
-  private readonly byWorkspace = new Map<string, Use>();
-  private readonly byScorecard = new Map<string, Use>();
+  private readonly uses = new Map<string, Use>();
+
+  constructor(readonly lastGrants: LastGrants) {}
 
   add(lease: Lease): void {
     this.count(lease, 1);
@@ -31,26 +64,22 @@ export class InUse {
     this.count(lease, -1);
   }
 
-  ofWorkspace(workspace: string): Readonly<Use> {
-    return this.byWorkspace.get(workspace) ?? noUse();
-  }
-
-  ofScorecard(workspace: string, scorecard: string): Readonly<Use> {
-    return this.byScorecard.get(keyOf(workspace, scorecard)) ?? noUse();
+  /** Of a workspace, or of one of its scorecards. */
+  of(workspace: string, scorecard?: string): Readonly<Use> {
+    return this.uses.get(keyOf(workspace, scorecard)) ?? noUse();
   }
 
   private count({ workspace, holder, demand }: Lease, times: 1 | -1): void {
     add(this.total, demand, times);
-    for (const [uses, key] of [
-      [this.byWorkspace, workspace],
-      [this.byScorecard, keyOf(workspace, scorecardOf(holder))],
-    ] as const) {
-      const use = uses.get(key) ?? noUse();
+    for (const key of [keyOf(workspace), keyOf(workspace, scorecardOf(holder))]) {
+      const use = this.uses.get(key) ?? noUse();
       add(use, demand, times);
-      if (use.slots > 0) uses.set(key, use);
-      else uses.delete(key);
+      if (use.slots > 0) this.uses.set(key, use);
+      else this.uses.delete(key);
     }
   }
 }
 
-const keyOf = (workspace: string, scorecard: string): string => `${workspace} ${scorecard}`;
+/** Of a workspace, or of one of its scorecards: ids hold no blanks. */
+const keyOf = (workspace: string, scorecard?: string): string =>
+  scorecard === undefined ? workspace : `${workspace} ${scorecard}`;

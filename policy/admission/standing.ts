@@ -56,16 +56,17 @@ export class Standing implements Gates {
     return changed;
   }
 
-  shareOf(workspace: string): number {
-    return dominantShare(this.inUse.ofWorkspace(workspace), this.envelope) / (this.workspaces[workspace]?.weight ?? 1);
+  shareOf(workspace: string, scorecard?: string): number {
+    const share = dominantShare(this.inUse.of(workspace, scorecard), this.envelope);
+    return scorecard === undefined ? share / (this.workspaces[workspace]?.weight ?? 1) : share;
   }
 
-  shareOfScorecard(workspace: string, scorecard: string): number {
-    return dominantShare(this.inUse.ofScorecard(workspace, scorecard), this.envelope);
+  lastGrantOf(workspace: string, scorecard?: string): number {
+    return this.inUse.lastGrants.of(workspace, scorecard);
   }
 
   isOpen(workspace: string): boolean {
-    return !this.parked.has(workspace) && this.inUse.ofWorkspace(workspace).slots < this.quotaOf(workspace);
+    return !this.parked.has(workspace) && this.inUse.of(workspace).slots < this.quotaOf(workspace);
   }
 
   isPaused(scorecard: string): boolean {
