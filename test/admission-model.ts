@@ -13,7 +13,7 @@ const isUrgent = ({ class: work, promotedAt }: Ticket): boolean => work === 'int
 export class AdmissionModel {
   tickets: Waiting[] = [];
   leases: Lease[] = [];
-  parked = new Map<string, number | undefined>();
+  caps = new Map<string, { slots: number; quota?: number }>();
   reserved: { holder: string; startBy: number | undefined } | undefined;
   private sinceAged = 3;
   private readonly lastGrants = new Map<string, number>();
@@ -38,14 +38,17 @@ export class AdmissionModel {
       const ticket = this.tickets.find((one) => one.holder === holder);
       if (ticket) ticket.promotedAt ??= at;
     }
-    for (const workspace of unpark) this.parked.delete(workspace);
+    for (const workspace of unpark) {
+      const cap = this.caps.get(workspace);
+      if (cap) cap.slots = Math.max(cap.slots, this.leasesOf(workspace).length) + 1;
+    }
   }
 
   decide(limits: AdmissionLimits, inForce: Envelope, isOpen: boolean, now: number, max: number) {
-    for (const [workspace, quota] of this.parked) {
+    for (const [workspace, cap] of this.caps) {
       const current = limits.workspaces[workspace]?.maxRunning ?? LAST;
-      if (quota === undefined) this.parked.set(workspace, current);
-      else if (quota !== current) this.parked.delete(workspace);
+      cap.quota ??= current;
+      if (cap.quota !== current) this.caps.delete(workspace);
     }
     const refused = this.tickets.filter(({ demand }) => !isWithin(demand, { ...limits.envelope, slots: 1 }));
     for (const { holder } of refused) this.withdraw(holder);
@@ -77,15 +80,14 @@ export class AdmissionModel {
     const eligible = this.tickets.filter(
       ({ holder, workspace }) =>
         !limits.pausedScorecards.includes(scorecardOf(holder)) &&
-        !this.parked.has(workspace) &&
-        this.leases.filter((lease) => lease.workspace === workspace).length <
-          (limits.workspaces[workspace]?.maxRunning ?? LAST),
+        this.leasesOf(workspace).length < (this.caps.get(workspace)?.slots ?? LAST) &&
+        this.leasesOf(workspace).length < (limits.workspaces[workspace]?.maxRunning ?? LAST),
     );
     const isAgedTurn = this.sinceAged >= 3 && eligible.some(isUrgent);
     const lastOf = (key: string): number => this.lastGrants.get(key) ?? 0;
     const key = (ticket: Waiting): Key => {
       const { holder, workspace, promotedAt, arrival } = ticket;
-      const ofWorkspace = this.leases.filter((lease) => lease.workspace === workspace);
+      const ofWorkspace = this.leasesOf(workspace);
       const ofScorecard = ofWorkspace.filter((lease) => scorecardOf(lease.holder) === scorecardOf(holder));
       const weight = limits.workspaces[workspace]?.weight ?? 1;
       const within =
@@ -114,6 +116,17 @@ export class AdmissionModel {
       memoryMb: memoryMb - total(this.leases.map(({ demand }) => demand.memoryMb ?? 0)),
       cpuMillicores: cpuMillicores - total(this.leases.map(({ demand }) => demand.cpuMillicores ?? 0)),
     };
+  }
+
+  /** Workspaces that may be granted nothing until they are said to have room. */
+  get parked(): string[] {
+    return [...this.caps].flatMap(([workspace, { slots }]) =>
+      this.leasesOf(workspace).length < slots ? [] : [workspace],
+    );
+  }
+
+  private leasesOf(workspace: string): Lease[] {
+    return this.leases.filter((lease) => lease.workspace === workspace);
   }
 
   private passed: Waiting | undefined;
@@ -168,8 +181,7 @@ export class AdmissionModel {
     const lease = this.leases.find((one) => one.holder === holder && (isGone || one.seq === seq));
     if (lease) {
       this.leases = this.leases.filter((other) => other !== lease);
-      this.parked.delete(lease.workspace);
-      if (isOverQuota) this.parked.set(lease.workspace, undefined);
+      if (isOverQuota) this.caps.set(lease.workspace, { slots: this.leasesOf(lease.workspace).length });
     }
     if (isGone || seq === undefined) this.withdraw(holder);
   }

@@ -3,6 +3,10 @@ import type { DecisionRecord } from '../../contracts/decisions.js';
 import { Ledger } from './ledger.js';
 import type { LedgerState } from './ledger-state.js';
 import type { Reservation } from './reservation.js';
+import type { QuotaCap } from './standing.js';
+
+/** In place of who is told: the holder itself. */
+const ITSELF = -1;
 
 type Maybe<Value> = Value | null;
 
@@ -29,7 +33,7 @@ export interface CarriedLedger {
   sinceAged?: number;
   passes?: (readonly [holder: string, passes: number])[];
   reservation?: Reservation;
-  parked?: (readonly [workspace: string, quota: number])[];
+  quotaCaps?: readonly QuotaCap[];
   lastGrants?: (readonly [key: string, seq: number])[];
   decisions?: readonly DecisionRecord[];
 }
@@ -50,11 +54,12 @@ type EarlierTicket = [holder: string, to: number, askedAt: number, Maybe<number>
 export function carryLedger(ledger: Ledger): CarriedLedger {
   const { epoch, nextSeq, leases, tickets, ...state } = ledger.state;
   const names = new Names();
+  const indexOfTo = (holder: string, to: string): number => (to === holder ? ITSELF : names.indexOf(to));
   const restOf = (demand: Demand, workspace: string, expectedMs: number | undefined): CarriedRest => [
     demand.memoryMb ?? null,
     demand.cpuMillicores ?? null,
     names.indexOf(workspace),
-    demand.sessionPool === undefined ? null : names.indexOf(demand.sessionPool),
+    demand.sessionPool === undefined ? null : names.indexOf(shortened(demand.sessionPool, workspace)),
     expectedMs ?? null,
   ];
   const carried: CarriedLedger = {
@@ -62,26 +67,25 @@ export function carryLedger(ledger: Ledger): CarriedLedger {
     ...restOfState(state),
   };
   for (const { holder, to, seq, grantedAt, demand, workspace, expectedMs } of leases) {
-    carried.leases.push([holder, names.indexOf(to), seq, grantedAt, restOf(demand, workspace, expectedMs)]);
+    carried.leases.push([holder, indexOfTo(holder, to), seq, grantedAt, restOf(demand, workspace, expectedMs)]);
   }
   let place = 0;
   for (const { holder, to, askedAt, promotedAt, demand, workspace, expectedMs, class: workClass } of tickets) {
     const rest = restOf(demand, workspace, expectedMs);
-    carried[workClass].push([holder, names.indexOf(to), askedAt, promotedAt ?? null, rest, place]);
+    carried[workClass].push([holder, indexOfTo(holder, to), askedAt, promotedAt ?? null, rest, place]);
     place += 1;
   }
   return carried;
 }
 
 /** Without what says nothing: most ledgers keep no room and park nobody. */
-function restOfState({ sinceAged, reservation, decisions, ...state }: Remembered): Partial<CarriedLedger> {
-  const [passes, parked] = [[...(state.passes ?? [])], [...(state.parked ?? [])]];
-  const lastGrants = [...(state.lastGrants ?? [])];
+function restOfState({ sinceAged, reservation, quotaCaps, decisions, ...state }: Remembered): Partial<CarriedLedger> {
+  const [passes, lastGrants] = [[...(state.passes ?? [])], [...(state.lastGrants ?? [])]];
   return {
     ...(sinceAged !== undefined && { sinceAged }),
     ...(passes.length > 0 && { passes }),
     ...(reservation && { reservation }),
-    ...(parked.length > 0 && { parked }),
+    ...(quotaCaps && quotaCaps.length > 0 && { quotaCaps }),
     ...(lastGrants.length > 0 && { lastGrants }),
     ...(decisions && decisions.length > 0 && { decisions: [...decisions] }),
   };
@@ -91,12 +95,13 @@ export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Led
   const current = 'names' in carried ? carried : upgraded(carried);
   const { epoch, nextSeq, names, leases, interactive, batch, ...state } = current;
   const nameOf = (index: number): string => names[index] ?? '';
+  const toOf = (holder: string, to: number): string => (to === ITSELF ? holder : nameOf(to));
   const resumeRest = ([memoryMb, cpuMillicores, workspace, sessionPool = null, expectedMs = null]: CarriedRest) => ({
     workspace: workspace === undefined ? '' : nameOf(workspace),
     demand: {
       ...(memoryMb !== null && { memoryMb }),
       ...(cpuMillicores !== null && { cpuMillicores }),
-      ...(sessionPool !== null && { sessionPool: nameOf(sessionPool) }),
+      ...(sessionPool !== null && { sessionPool: lengthened(nameOf(sessionPool), nameOf(workspace ?? -1)) }),
     },
     ...(expectedMs !== null && { expectedMs }),
   });
@@ -104,7 +109,7 @@ export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Led
     tickets.map(([holder, to, askedAt, promotedAt, rest, place = 0]) => ({
       place,
       ticket: {
-        ...{ holder, to: nameOf(to), askedAt, class: workClass, ...resumeRest(rest) },
+        ...{ holder, to: toOf(holder, to), askedAt, class: workClass, ...resumeRest(rest) },
         ...(promotedAt !== null && { promotedAt }),
       },
     }));
@@ -113,7 +118,13 @@ export function resumeLedger(carried: CarriedLedger | EarlierCarriedLedger): Led
     epoch,
     nextSeq,
     leases: leases.map(
-      ([holder, to, seq, grantedAt, rest]): Lease => ({ holder, to: nameOf(to), seq, grantedAt, ...resumeRest(rest) }),
+      ([holder, to, seq, grantedAt, rest]): Lease => ({
+        holder,
+        to: toOf(holder, to),
+        seq,
+        grantedAt,
+        ...resumeRest(rest),
+      }),
     ),
     tickets: tickets.sort((one, other) => one.place - other.place).map(({ ticket }) => ticket),
     ...state,
@@ -134,6 +145,11 @@ function upgraded({ tos, leases, interactive, batch, ...rest }: EarlierCarriedLe
     batch: upgrade(batch),
   };
 }
+
+/** A session pool `<workspace>/<harness>` of the ticket's own workspace, without that. */
+const shortened = (sessionPool: string, workspace: string): string =>
+  sessionPool.startsWith(`${workspace}/`) ? sessionPool.slice(workspace.length) : sessionPool;
+const lengthened = (name: string, workspace: string): string => (name.startsWith('/') ? `${workspace}${name}` : name);
 
 /** Distinct names, in the order in which they are first used. */
 class Names {

@@ -7,25 +7,29 @@ import { isSameEnvelope } from './standing.js';
 
 /** Finds tickets above the whole envelope: each is compared once, and all of them when the envelope is another. */
 export class DemandCheck {
-  private readonly arrived = new Set<string>();
+  private readonly unchecked = new Set<string>();
   private checkedBy?: Envelope;
 
   constructor(private readonly order: Order) {}
 
   add(holder: string): void {
-    this.arrived.add(holder);
+    this.unchecked.add(holder);
   }
 
-  excessive(envelope: Envelope): { ticket: Ticket; excess: Excess }[] {
-    const isSame = this.checkedBy !== undefined && isSameEnvelope(this.checkedBy, envelope);
-    const waiters = isSame
-      ? [...this.arrived].flatMap((holder) => this.order.get(holder) ?? [])
-      : this.order.byArrival();
+  /** At most so many; the others the next time. */
+  excessive(envelope: Envelope, most: number): { ticket: Ticket; excess: Excess }[] {
+    if (!this.checkedBy || !isSameEnvelope(this.checkedBy, envelope)) {
+      for (const { ticket } of this.order.byArrival()) this.unchecked.add(ticket.holder);
+    }
     this.checkedBy = envelope;
-    this.arrived.clear();
-    return waiters.flatMap(({ ticket }) => {
-      const excess = isKnown(ticket) ? exceeds(ticket.demand, envelope) : undefined;
-      return excess ? [{ ticket, excess }] : [];
-    });
+    const found: { ticket: Ticket; excess: Excess }[] = [];
+    for (const holder of this.unchecked) {
+      if (found.length === most) break;
+      this.unchecked.delete(holder);
+      const ticket = this.order.get(holder)?.ticket;
+      const excess = ticket && isKnown(ticket) ? exceeds(ticket.demand, envelope) : undefined;
+      if (ticket && excess) found.push({ ticket, excess });
+    }
+    return found;
   }
 }

@@ -1,6 +1,7 @@
 import type { Lease, Ticket } from '../../contracts/admission.js';
 import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Reservation } from './reservation.js';
+import type { QuotaCap } from './standing.js';
 
 /** What a ledger is made of. */
 export interface LedgerState {
@@ -14,8 +15,7 @@ export interface LedgerState {
   /** How often tickets were passed, by holder. */
   passes?: Iterable<readonly [string, number]>;
   reservation?: Reservation;
-  /** Workspaces over their quota, and the quota they were over. */
-  parked?: Iterable<readonly [string, number]>;
+  quotaCaps?: readonly QuotaCap[];
   /** The number of the last lease of workspaces and scorecards, the earliest first. */
   lastGrants?: Iterable<readonly [string, number]>;
   decisions?: readonly DecisionRecord[];

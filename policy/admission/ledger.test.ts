@@ -6,6 +6,7 @@ import { Ledger } from './ledger.js';
 
 const NOW = 5_000;
 const EPOCH = 3;
+const SCORECARD = 'sc_01j9z3k4x5y6w7v8t9s0r1q2p3';
 
 const ledgerOf = (tickets: Ticket[]): Ledger => Ledger.open(EPOCH, [], tickets);
 const named = (demands: Demand[]): Ticket[] =>
@@ -194,6 +195,12 @@ describe('order', () => {
     expect(ledger.waiting).toBe(0);
   });
 
+  test('at most as many are refused at once as can be settled at once', () => {
+    const ledger = ledgerOf(Array.from({ length: 300 }, () => aTicket({ demand: { memoryMb: 2 } })));
+    expect(decide(ledger, { slots: 1, memoryMb: 1 })).toMatchObject({ refused: { length: 200 }, isCut: true });
+    expect(decide(ledger, { slots: 1, memoryMb: 1 })).toMatchObject({ refused: { length: 100 }, isCut: false });
+  });
+
   test('F55 interactive tickets go first; a batch ticket that waited a minute goes before them, then one in four', () => {
     const urgent = (name: string): Partial<Ticket> => ({ class: name.startsWith('i') ? 'interactive' : 'batch' });
     const fresh = ledgerOf(many('b1 b2 i1', urgent));
@@ -259,6 +266,17 @@ describe('order', () => {
     expect(startsOf(scorecards, limits())).toEqual(['case:sc_a.1', 'case:sc_b.1', 'case:sc_a.2', 'case:sc_b.2']);
   });
 
+  test('a resumed ledger goes on as the one it was, however many workspaces take turns', () => {
+    const ofRound = (round: number): Ticket[] =>
+      Array.from({ length: 600 }, (_, i) => aTicket({ holder: `case:run_${round}-${i}`, workspace: `team-${i}` }));
+    const ledger = ledgerOf(ofRound(1));
+    expect(startsOf(ledger, limits())).toHaveLength(600);
+    ledger.receive([acquire(...ofRound(2))], NOW);
+    for (let i = 0; i < 50; i += 1) release(ledger, decide(ledger, { slots: 1 }).granted);
+    const resumed = resumeLedger(JSON.parse(JSON.stringify(carryLedger(ledger))));
+    expect(startsOf(resumed, limits())).toEqual(startsOf(ledger, limits()));
+  });
+
   test('the queue is told in the order in which it would start', () => {
     const tickets = many('b1 b2 i1 i2 i3 i4 a1', (name) => ({
       class: name.startsWith('i') ? 'interactive' : 'batch',
@@ -290,14 +308,35 @@ describe('order', () => {
   });
 });
 
-test('5,000 tickets are carried in less than 1 MB', () => {
-  const id = 'sc_01j9z3k4x5y6w7v8t9s0r1q2p3';
-  const tickets = Array.from({ length: 5_000 }, (_, i) =>
-    aTicket({
-      ...{ holder: `case:${id}.${i}`, to: `window:${id}:${i % 50}`, askedAt: 1_700_000_000_000 + i },
-      demand: { memoryMb: 1_000 + i, cpuMillicores: 1_000 + i },
+test.each<[string, (i: number) => Partial<Ticket>]>([
+  ['cases of scorecards', (i) => ({ holder: `case:${SCORECARD}.${i}`, to: `window:${SCORECARD}:${i % 50}` })],
+  [
+    'single runs, each with a session pool of its own',
+    (i) => ({
+      ...{ holder: `case:run_01j9z3k4x5y6w7v8t9s0r${i}`, workspace: 'a'.repeat(63) },
+      ...{ promotedAt: 1_700_000_000_000 + i, expectedMs: 1_000_000 + i },
+      demand: {
+        memoryMb: 100_000 + i,
+        cpuMillicores: 10_000 + i,
+        sessionPool: `${'a'.repeat(63)}/${`${i}`.padStart(63, 'h')}`,
+      },
     }),
-  );
-  const carried = JSON.stringify(carryLedger(ledgerOf(tickets)));
-  expect(carried.length).toBeLessThan(600_000);
-});
+  ],
+])(
+  '5,000 tickets of %s, and 500 leases, are carried in less than 1 MB, and come back as they were',
+  (_title, parts) => {
+    const tickets = Array.from({ length: 5_500 }, (_, i) =>
+      aTicket({
+        ...{ askedAt: 1_700_000_000_000 + i, demand: { memoryMb: 1_000 + i, cpuMillicores: 1_000 + i } },
+        ...parts(i),
+      }),
+    );
+    const ledger = ledgerOf(tickets);
+    for (let i = 0; i < 3; i += 1) decide(ledger, { slots: 500 });
+    const carried = JSON.stringify(carryLedger(ledger));
+    expect(carried.length).toBeLessThan(1_000_000);
+    const resumed = resumeLedger(JSON.parse(carried));
+    expect([...resumed.state.tickets]).toEqual([...ledger.state.tickets]);
+    expect([...resumed.leases]).toEqual([...ledger.leases]);
+  },
+);

@@ -30,12 +30,14 @@ export interface Refusal extends Excess {
 export interface Decision {
   granted: Delivery[];
   refused: Refusal[];
-  /** As many as one delivery carries were granted: there may be more to decide. */
+  /** As many were granted or refused as one decision may: there may be more to decide. */
   isCut: boolean;
 }
 
 /** Grants of one decision: as many as one delivery can carry. */
 export const MAX_GRANTS = 200;
+/** As many as one activity settles at once. */
+const MAX_REFUSALS = 200;
 /** As many as continue-as-new can carry in 1 MB. */
 export const MAX_TICKETS = 5_000;
 /** Leases ever granted in one epoch: their numbers never meet those of another one. */
@@ -58,7 +60,7 @@ export class Ledger {
     this.epoch = epoch;
     this.nextSeq = nextSeq;
     this.inUseNow = new InUse(new LastGrants(state.lastGrants));
-    this.standing = new Standing(this.inUseNow, state.parked ?? []);
+    this.standing = new Standing(this.inUseNow, state.quotaCaps ?? []);
     this.order = new Order(this.standing);
     this.demands = new DemandCheck(this.order);
     this.aged = new AgedTurn(state.sinceAged);
@@ -82,10 +84,15 @@ export class Ledger {
       sinceAged: this.aged.since,
       passes: this.reservations.passes,
       reservation: this.reservations.held,
-      parked: this.standing.parked,
+      quotaCaps: this.standing.quotaCaps,
       lastGrants: this.inUseNow.lastGrants.all,
       decisions: this.log.last,
     };
+  }
+
+  /** The number of the next lease. */
+  get nextLease(): number {
+    return this.nextSeq;
   }
 
   get leases(): ReadonlyMap<string, Lease> {
@@ -105,9 +112,9 @@ export class Ledger {
     return this.reservations.held;
   }
 
-  /** Workspaces that have as many open runs as their quota allows, over all pools. */
+  /** Workspaces that are granted nothing, as they have as many open runs as their quota allows, over all pools. */
   get parked(): string[] {
-    return [...this.standing.parked.keys()];
+    return this.standing.parked;
   }
 
   get inUse(): Readonly<Use> {
@@ -127,7 +134,10 @@ export class Ledger {
     return this.order.get(holder)?.ticket;
   }
 
-  /** The order in which tickets would start if each fitted, by what is in use now: rules 1 to 6 of `decide`. */
+  /**
+   * The order in which tickets would start if each fitted, by what is in use now: rules 1 to 6 of `decide`. It may place
+   * lines anew by these limits, as the next decision does by its own: no decision depends on who asked before.
+   */
   inOrder(limits: AdmissionLimits, now: number): Iterable<Ticket> {
     this.follow(limits, now);
     return inOrder(this.order, this.reservation?.holder, this.aged, now);
@@ -136,8 +146,8 @@ export class Ledger {
   /**
    * Applies messages in order; in each releases go first, then requests, then the rest. Returns grants that are due again.
    * 1. A release with `seq` drops the lease of that number; without one, the ticket; of a holder that is gone, both.
-   * 2. One over quota parks its workspace: it is granted nothing until it is said to have room, gives back another
-   *    lease, or has another quota.
+   * 2. One over quota parks its workspace: from then on it holds no more here than it does now, and one more for each
+   *    word that it may have room, until it has another quota.
    * 3. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
    * 4. An acquire by a holder that waits keeps its place.
    * 5. In a full queue the newest ticket of the workspace with the most gives way to one of a workspace that has fewer
@@ -182,7 +192,7 @@ export class Ledger {
    */
   decide(limits: AdmissionLimits, now: number, max = MAX_GRANTS): Decision {
     const { envelope, isOpen } = this.follow(limits, now);
-    for (const workspace of this.standing.unparkChanged()) this.order.place(workspace, '');
+    for (const workspace of this.standing.forgetChangedQuotas()) this.order.place(workspace, '');
     const refused = this.refuse(limits.envelope, now);
     const granted: Delivery[] = [];
     const picker = new Picker(this.order, this.reservations, this.aged, envelope, now);
@@ -200,7 +210,7 @@ export class Ledger {
         this.log.add({ what: 'reserved', at: now, ...reserved });
       }
     }
-    return { granted, refused, isCut: granted.length === max };
+    return { granted, refused, isCut: granted.length === max || refused.length === MAX_REFUSALS };
   }
 
   private follow(limits: AdmissionLimits, now: number): LimitsInForce {
@@ -217,7 +227,6 @@ export class Ledger {
       this.held.delete(holder);
       this.inUseNow.remove(lease);
       if (isOverQuota) this.standing.park(lease.workspace);
-      else this.standing.parked.delete(lease.workspace);
       this.order.place(lease.workspace, scorecardOf(holder));
     }
     if (isGone === true || seq === undefined) this.withdraw(holder);
@@ -241,8 +250,9 @@ export class Ledger {
     this.withdraw(holder);
     const expected = expectedMs === undefined ? {} : { expectedMs };
     this.hold({ holder, to, workspace, seq, demand, grantedAt: now, ...expected });
-    this.inUseNow.lastGrants.note(workspace, scorecardOf(holder), seq);
-    this.order.place(workspace, scorecardOf(holder));
+    for (const [one, scorecard = ''] of this.inUseNow.lastGrants.note(workspace, scorecardOf(holder), seq)) {
+      this.order.place(one, scorecard);
+    }
     return { holder, seq, epoch: this.epoch, to };
   }
 
@@ -256,8 +266,7 @@ export class Ledger {
       this.withdraw(newest);
       this.log.add({ what: 'evicted', at: now, holder: newest, madeRoomFor: holder });
     }
-    this.order.put({ ...ticket, workspace });
-    this.demands.add(holder);
+    if (this.order.put({ ...ticket, workspace })) this.demands.add(holder);
   }
 
   private promote(holder: string, at: number): void {
@@ -266,11 +275,11 @@ export class Ledger {
   }
 
   private unpark(workspace: string): void {
-    if (this.standing.parked.delete(workspace)) this.order.place(workspace, '');
+    if (this.standing.unpark(workspace)) this.order.place(workspace, '');
   }
 
   private refuse(envelope: Envelope, now: number): Refusal[] {
-    return this.demands.excessive(envelope).map(({ ticket: { holder, to }, excess }) => {
+    return this.demands.excessive(envelope, MAX_REFUSALS).map(({ ticket: { holder, to }, excess }) => {
       this.withdraw(holder);
       this.log.add({ what: 'refused', at: now, holder, ...excess });
       return { holder, to, ...excess };

@@ -21,17 +21,25 @@ export class Order {
     return this.waiters.get(holder);
   }
 
-  /** A holder that waits already keeps its place in the order of arrival, and stays promoted. */
-  put(ticket: Ticket): void {
+  /**
+   * A holder that waits already keeps its place in the order of arrival, and stays promoted. Whether anything but who is
+   * told changed.
+   */
+  put(ticket: Ticket): boolean {
     const known = this.waiters.get(ticket.holder);
     const promotedAt = known?.ticket.promotedAt ?? ticket.promotedAt;
-    if (known) this.remove(ticket.holder);
     const waiting = promotedAt === undefined ? ticket : { ...ticket, promotedAt };
+    if (known && isSame(known.ticket, waiting)) {
+      known.ticket = waiting;
+      return false;
+    }
+    if (known) this.remove(ticket.holder);
     this.arrived += 1;
     const waiter = { ticket: waiting, arrival: known?.arrival ?? this.arrived, bounds: boundsOf(ticket) };
     this.waiters.set(ticket.holder, waiter);
     this.counts.set(ticket.workspace, this.countOf(ticket.workspace) + 1);
     this.lanes[laneOf(waiting)].add(waiter, this.gates);
+    return true;
   }
 
   remove(holder: string): Waiter | undefined {
@@ -180,3 +188,14 @@ const keyOf = ({ ticket }: Waiter): LineKey => ({
   promotedAt: ticket.promotedAt ?? NEVER,
   holder: ticket.holder,
 });
+
+/** Whether both stand in the same place and ask for the same. */
+const isSame = (one: Ticket, other: Ticket): boolean =>
+  one.workspace === other.workspace &&
+  one.class === other.class &&
+  one.askedAt === other.askedAt &&
+  one.promotedAt === other.promotedAt &&
+  one.expectedMs === other.expectedMs &&
+  one.demand.memoryMb === other.demand.memoryMb &&
+  one.demand.cpuMillicores === other.demand.cpuMillicores &&
+  one.demand.sessionPool === other.demand.sessionPool;

@@ -18,7 +18,7 @@ export function dominantShare({ slots, memoryMb, cpuMillicores }: Use, envelope:
 }
 
 /** Workspaces and scorecards whose last grant is remembered. What was granted nothing for longer is as good as new. */
-const REMEMBERED = 1_000;
+const REMEMBERED = 500;
 
 /** Who was granted something last, by the number of that lease: among equals it is the turn of who waits longer. */
 export class LastGrants {
@@ -37,7 +37,9 @@ export class LastGrants {
     return this.seqs.get(keyOf(workspace, scorecard)) ?? 0;
   }
 
-  note(workspace: string, scorecard: string, seq: number): void {
+  /** Whose number changed: theirs, and those that are forgotten for it. */
+  note(workspace: string, scorecard: string, seq: number): [workspace: string, scorecard?: string][] {
+    const changed: [string, string?][] = [[workspace, scorecard]];
     for (const key of [keyOf(workspace), keyOf(workspace, scorecard)]) {
       this.seqs.delete(key);
       this.seqs.set(key, seq);
@@ -45,7 +47,10 @@ export class LastGrants {
     for (const [oldest] of this.seqs) {
       if (this.seqs.size <= REMEMBERED) break;
       this.seqs.delete(oldest);
+      const [forgotten = '', itsScorecard] = oldest.split(' ');
+      changed.push([forgotten, itsScorecard]);
     }
+    return changed;
   }
 }
 

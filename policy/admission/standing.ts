@@ -7,19 +7,37 @@ import { dominantShare, type InUse } from './shares.js';
 
 type Shares = Readonly<Record<string, WorkspaceShare>>;
 
+/** What a workspace may hold in this pool at most, since it has as many open runs over all pools as its quota allows. */
+export interface QuotaCap {
+  workspace: string;
+  slots: number;
+  /** Its quota then; absent until the next decision. */
+  quota?: number;
+}
+
 /** How workspaces and scorecards stand, by what they have in use and the limits in force. */
 export class Standing implements Gates {
-  /** Workspaces that have as many open runs as they may, over all pools, and their quota then; 0: not seen yet. */
-  readonly parked: Map<string, number>;
+  private readonly caps: Map<string, QuotaCap>;
   private envelope: Envelope = { slots: 0 };
   private workspaces: Shares = {};
   private paused: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly inUse: InUse,
-    parked: Iterable<readonly [string, number]>,
+    caps: Iterable<QuotaCap>,
   ) {
-    this.parked = new Map(parked);
+    this.caps = new Map(Array.from(caps, (cap) => [cap.workspace, cap]));
+  }
+
+  get quotaCaps(): QuotaCap[] {
+    return [...this.caps.values()];
+  }
+
+  /** Workspaces that may be granted nothing until they are said to have room. */
+  get parked(): string[] {
+    return this.quotaCaps.flatMap(({ workspace, slots }) =>
+      this.inUse.of(workspace).slots < slots ? [] : [workspace],
+    );
   }
 
   /** Whether anything about anyone's standing may have changed. */
@@ -40,19 +58,28 @@ export class Standing implements Gates {
     return { inForce, isChanged };
   }
 
+  /** It has as many open runs as it may over all pools: no more in this one than it holds now. */
   park(workspace: string): void {
-    this.parked.set(workspace, 0);
+    this.caps.set(workspace, { workspace, slots: this.inUse.of(workspace).slots });
   }
 
-  /** Those whose quota was changed since they were parked, who are so no more. */
-  unparkChanged(): string[] {
+  /** Somebody says that it may have room for one more. Whether it was parked. */
+  unpark(workspace: string): boolean {
+    const cap = this.caps.get(workspace);
+    if (!cap) return false;
+    this.caps.set(workspace, { ...cap, slots: Math.max(cap.slots, this.inUse.of(workspace).slots) + 1 });
+    return true;
+  }
+
+  /** Those whose quota is another than when they were parked: nothing is known of their room. */
+  forgetChangedQuotas(): string[] {
     const changed: string[] = [];
-    for (const [workspace, quota] of this.parked) {
+    for (const [workspace, { quota, ...cap }] of this.caps) {
       const current = this.quotaOf(workspace);
-      if (quota === 0) this.parked.set(workspace, current);
+      if (quota === undefined) this.caps.set(workspace, { ...cap, quota: current });
       else if (quota !== current) changed.push(workspace);
     }
-    for (const workspace of changed) this.parked.delete(workspace);
+    for (const workspace of changed) this.caps.delete(workspace);
     return changed;
   }
 
@@ -66,7 +93,8 @@ export class Standing implements Gates {
   }
 
   isOpen(workspace: string): boolean {
-    return !this.parked.has(workspace) && this.inUse.of(workspace).slots < this.quotaOf(workspace);
+    const { slots = NEVER } = this.caps.get(workspace) ?? {};
+    return this.inUse.of(workspace).slots < Math.min(slots, this.quotaOf(workspace));
   }
 
   isPaused(scorecard: string): boolean {

@@ -60,7 +60,7 @@ export function pageQueue(seen: Seen, { after, limit, workspace }: QueueRequest)
   const reasons = new Reasons(seen.runtime, seen.ledger, seen.limits, seen.now);
   const wanted = (ticket: Ticket): boolean => workspace === undefined || ticket.workspace === workspace;
   const page: QueuedTicket[] = [];
-  let index = after === undefined ? 0 : placeAfter(after, tickets, seen.ledger.state.nextSeq);
+  let index = after === undefined ? 0 : placeAfter(after, tickets, seen.ledger.nextLease);
   for (; index < tickets.length && page.length < Math.min(limit, MOST_LISTED); index += 1) {
     const ticket = tickets[index];
     if (ticket && wanted(ticket)) page.push(queuedTicket(ticket, index, reasons));
@@ -70,7 +70,7 @@ export function pageQueue(seen: Seen, { after, limit, workspace }: QueueRequest)
   return {
     tickets: page,
     total: tickets.filter(wanted).length,
-    next: hasMore ? `${last.position}-${seen.ledger.state.nextSeq}-${last.run}` : null,
+    next: hasMore ? `${last.position}-${seen.ledger.nextLease}-${last.run}` : null,
   };
 }
 
