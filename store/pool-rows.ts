@@ -79,7 +79,7 @@ export async function waitingTickets(
      FROM runs r JOIN harnesses h ON h.pk = r.harness_pk
      WHERE r.pool_id = $1 AND r.asked_at IS NOT NULL AND r.asked_by IS NOT NULL AND r.open_attempt IS NULL
        AND r.outcome IS NULL
-     ORDER BY r.asked_at, r.id LIMIT $2`,
+     ORDER BY r.asked_at, r.scorecard_id, r.ordinal, r.id LIMIT $2`,
     [poolId, limit],
   );
   return found.map((row) => ({

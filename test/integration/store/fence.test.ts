@@ -258,6 +258,16 @@ describe('interleavings, step by step', () => {
     expect((await world.attempts.read(run, 1))?.closedAt).toBeDefined();
   });
 
+  test('the rebuild keeps the order of a scorecard among those that asked at once', async () => {
+    const id = await world.submit(12);
+    const runIds = Array.from({ length: 12 }, (_, ordinal) => `${id}.${ordinal}`);
+    await world.runs.markAsked(asked(runIds, 6_000), 'window:2');
+
+    const { waiting } = await world.pools.rebuild(POOL);
+    const ours = waiting.filter(({ holder }) => holder.startsWith(`case:${id}`));
+    expect(ours.map(({ holder }) => holder)).toEqual(runIds.map((run) => `case:${run}`));
+  });
+
   test('the rebuild keeps those that wait, and not those in back-off', async () => {
     const id = await world.submit(3);
     await world.runs.markAsked(asked([`${id}.0`, `${id}.1`], 5_000), 'window:1');
