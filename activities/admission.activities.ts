@@ -10,14 +10,15 @@ import type { AskedRun, RunStore } from '../store/run.store.js';
 import { caseWorkflowId, runIdOfHolder, runsSettled, slotsGranted } from '../workflows/messages.js';
 import type { AdmissionSender } from './admission-sender.js';
 import { withExpected } from './expected.js';
-import type { Holders, Holding } from './holders.js';
+import type { Holding } from './holders.js';
+import type { LeaseSpan, LeaseSurvey, Survey, Surveyed } from './lease-survey.js';
 
 interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'send'>;
   pools: Pick<PoolStore, 'limits' | 'rebuild'>;
   runs: Pick<RunStore, 'markAsked' | 'settleUnplaced'>;
-  holders: Pick<Holders, 'dead'>;
+  leases: Pick<LeaseSurvey, 'of'>;
   durations: Pick<DurationStore, 'of'>;
 }
 
@@ -32,11 +33,11 @@ export interface AdmissionRequest {
 /** A ticket as its workflow asks; the rest is read from the run. */
 export type RequestedTicket = Omit<Ticket, 'workspace'>;
 
-export type { Holding };
+export type { Holding, LeaseSpan, Surveyed };
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
 
-export function createAdmissionActivities({ client, sender, pools, runs, holders, durations }: Deps) {
+export function createAdmissionActivities({ client, sender, pools, runs, leases, durations }: Deps) {
   return {
     /** Records who waits since when, then tells the pool's ledger. `settled`: holders whose run wants no slot any more. */
     async requestAdmission(request: AdmissionRequest): Promise<{ settled: string[] }> {
@@ -107,10 +108,8 @@ export function createAdmissionActivities({ client, sender, pools, runs, holders
       await Promise.all(told);
     },
 
-    /** Which of these leases nobody will ever give back. */
-    findDeadHolders: async ({ leases }: { leases: Holding[] }): Promise<{ dead: Holding[] }> => ({
-      dead: await holders.dead(leases),
-    }),
+    /** Which of these leases nobody will ever give back, and which attempts hold a slot without a lease. */
+    findDeadHolders: (survey: Survey): Promise<Surveyed> => leases.of(survey),
   };
 }
 

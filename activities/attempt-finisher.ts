@@ -8,6 +8,7 @@ import { TERMINATED } from '../policy/sweep.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
+import type { PoolStore } from '../store/pool.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
@@ -18,6 +19,7 @@ import type { JobLoader } from './job-loader.js';
 
 export interface FinisherDeps {
   backends: Pick<BackendResolver, 'use'>;
+  pools: Pick<PoolStore, 'waitingUnderQuota'>;
   jobs: Pick<JobLoader, 'load' | 'forget'>;
   runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
   logs: Pick<LogStore, 'tail'>;
@@ -62,6 +64,7 @@ export class AttemptFinisher {
       await this.release(input, attempt);
       this.deps.jobs.forget(runId);
     }
+    await this.unpark(job);
     const earlier = isSettled ? undefined : (await this.deps.runs.guards(runId))?.outcome;
     // Another try of this made room just before: the run has no outcome, and goes on.
     if (retry && !isSettled && !earlier) return retry;
@@ -91,6 +94,7 @@ export class AttemptFinisher {
       throw error;
     }
     await attempts.close(runId, attempt.attempt);
+    await this.unpark(job);
   }
 
   /**
@@ -144,6 +148,7 @@ export class AttemptFinisher {
     if (!(await this.clean(attempt, job, patience))) return false;
     if (!(await this.deps.attempts.closeForRetry(input.runId, input.attempt))) return false;
     await this.release(input, attempt);
+    await this.unpark(job);
     return true;
   }
 
@@ -183,6 +188,14 @@ export class AttemptFinisher {
     const { resources, graders, timeoutSec } = job.case;
     const memoryMb = resources?.memoryMb ?? job.harness.resources?.memoryMb;
     return verdictOf({ graders, timeoutSec, end, record: attempt?.record, memoryMb, ...this.deps.timers });
+  }
+
+  /** What it no longer runs, its workspace may run elsewhere: ledgers grant it nothing while it has no room. */
+  private async unpark({ workspaceId, hasQuota }: RunJob): Promise<void> {
+    if (!hasQuota) return;
+    const pools = await this.deps.pools.waitingUnderQuota(workspaceId);
+    const message = { acquire: [], release: [], unpark: [workspaceId] };
+    await Promise.all(pools.map((poolId) => this.deps.sender.send(poolId, message)));
   }
 
   /** An attempt that was adopted may hold an earlier lease than the grant it was adopted with. */

@@ -92,6 +92,8 @@ export interface AdmissionMessage {
   promote?: Promotion[];
   /** Workspaces that may have room under their quota again. */
   unpark?: string[];
+  /** What live attempts hold, as the database has it; taken up where the holder has no lease. */
+  adopt?: Lease[];
   /** Somebody vouches for the runtime: its circuit closes. */
   resetCircuit?: true;
 }

@@ -114,6 +114,23 @@ export class PoolStore {
     });
   }
 
+  /** What live attempts hold whose leases are numbered from above `after` to `upTo`. */
+  async liveLeases(poolId: string, span: { after: number; upTo: number }): Promise<Lease[]> {
+    return (await liveLeases(this.dataSource, poolId, span)).map(({ lease }) => lease);
+  }
+
+  /** Pools in which runs of this workspace wait, if it has a quota: what it gives back in one is room in all of them. */
+  async waitingUnderQuota(workspaceId: string): Promise<string[]> {
+    const found = await rows<{ id: string }>(
+      this.dataSource,
+      `SELECT p.id FROM pools p JOIN workspaces w ON w.id = $1 AND w.max_running IS NOT NULL
+       WHERE EXISTS (SELECT FROM runs WHERE pool_id = p.id AND workspace_id = w.id AND asked_at IS NOT NULL
+                     AND open_attempt IS NULL AND outcome IS NULL)`,
+      [workspaceId],
+    );
+    return found.map(({ id }) => id);
+  }
+
   /** Pools that someone waits in or that hold a live attempt. */
   async active(): Promise<string[]> {
     // In order, or the planner hopes to meet a waiting run soon by reading all there are.

@@ -63,6 +63,8 @@ export interface RunJob {
   isConfirmed: boolean;
   poolId: string;
   infraRetries: number;
+  /** Its workspace may have so many open runs, and no more. */
+  hasQuota: boolean;
 }
 
 /** The guards of a run, all of one row. */
@@ -246,10 +248,12 @@ export class RunStore {
       `SELECT r.workspace_id, r.scorecard_id, r.pool_id, r.infra_retries, coalesce(r.own_case, c.content) AS "case",
          h.content AS harness, coalesce(r.params, s.params, '{}') AS params, t.content AS runtime,
          p.workspace_id AS runtime_owner,
-         h.confirmed_at IS NOT NULL AND t.confirmed_at IS NOT NULL AS is_confirmed
+         h.confirmed_at IS NOT NULL AND t.confirmed_at IS NOT NULL AS is_confirmed,
+         w.max_running IS NOT NULL AS has_quota
        FROM runs r
        LEFT JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
        LEFT JOIN scorecards s ON s.id = r.scorecard_id
+       JOIN workspaces w ON w.id = r.workspace_id
        JOIN harnesses h ON h.pk = r.harness_pk
        JOIN pools p ON p.id = r.pool_id
        JOIN runtimes t ON t.workspace_id = p.workspace_id AND t.id = p.runtime_id AND t.version = r.runtime_version
@@ -268,6 +272,7 @@ export class RunStore {
       isConfirmed: found.is_confirmed,
       poolId: found.pool_id,
       infraRetries: found.infra_retries,
+      hasQuota: found.has_quota,
     };
   }
 }
@@ -287,6 +292,7 @@ interface JobRow {
   infra_retries: number;
   runtime_owner: string;
   is_confirmed: boolean;
+  has_quota: boolean;
 }
 
 function insertParams(run: NewRun): unknown[] {

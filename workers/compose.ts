@@ -17,6 +17,7 @@ import {
 } from '../activities/index.js';
 import { JobLoader } from '../activities/job-loader.js';
 import { JobSecrets } from '../activities/job-secrets.js';
+import { LeaseSurvey } from '../activities/lease-survey.js';
 import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
@@ -73,6 +74,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const sweep = new MeasuredSweepStore(dataSource, metrics);
   const sender = new AdmissionSender(client, workflowTaskMs);
   const holders = new Holders(client, runs);
+  const leases = new LeaseSurvey({ holders, pools, log });
   const jobs = new JobLoader(runs);
   const host = new HostGuard(new LocalHostStore(dataSource), localHost?.id);
   const secrets = new SecretStore({ dataSource, sealer: new Sealer(env.EVERDICT_SECRETS_KEY), hide });
@@ -106,6 +108,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     logs,
     backends,
     jobs,
+    pools,
     runs,
     attempts,
     ended,
@@ -115,7 +118,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   });
   const allocation = createAllocationActivities({ runner, finisher });
   const control = {
-    ...createAdmissionActivities({ client, sender, pools, runs, holders, durations: new DurationStore(dataSource) }),
+    ...createAdmissionActivities({ client, sender, pools, runs, leases, durations: new DurationStore(dataSource) }),
     ...createScorecardActivities({
       scorecards,
       deadlines: new DeadlineStore(dataSource),

@@ -2,6 +2,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -13,11 +14,13 @@ import type { AdmissionMessage } from '../contracts/admission.js';
 import { carryLedger, resumeLedger } from '../policy/admission/carry.js';
 import type { Ledger } from '../policy/admission/ledger.js';
 import { limitsAt } from '../policy/admission/limits.js';
+import { TracedLedger } from '../policy/admission/trace.js';
 import { explainWaiting, pageQueue, type Seen, viewPool } from '../policy/admission/view.js';
 import { inBackground } from './background.js';
 import {
   type AdmissionInput,
   admissionRequested,
+  decisionTrace,
   envelopeChanged,
   type HeldLease,
   heldLeases,
@@ -48,24 +51,24 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
   let isDirty = true;
   let isDue = false;
 
-  let ledger = resumeLedger(carried ?? (await rebuildLedger({ poolId })));
-  setHandler(heldLeases, () => heldBy(ledger));
+  let traced = new TracedLedger(resumeLedger(carried ?? (await rebuildLedger({ poolId }))));
+  setHandler(heldLeases, () => heldBy(traced.ledger));
   const dial = new DialEnd(() => {
     isDirty = true;
   });
   let limits = await readEnvelope({ poolId });
   // Somebody opened a newer epoch: what this ledger grants is void.
   const follow = async (): Promise<void> => {
-    if (limits.epoch !== ledger.epoch) ledger = resumeLedger(await rebuildLedger({ poolId }));
+    if (limits.epoch !== traced.ledger.epoch) traced = new TracedLedger(resumeLedger(await rebuildLedger({ poolId })));
     dial.follow(limits);
   };
   await follow();
-  answerQueries(() => ({ runtime: runtimeOfPool(poolId), ledger, limits, now: Date.now() }));
+  answerQueries(() => ({ runtime: runtimeOfPool(poolId), traced, limits, now: Date.now() }));
   let deliveries = again;
   const refusals = new Refusals(earlier.refused ?? []);
   const reconciler = new Reconciler(
-    () => ({ ledger, kind: limits.kind }),
-    ({ holder, seq }) => inbox.messages.push({ acquire: [], release: [{ holder, seq }] }),
+    () => ({ poolId, ledger: traced.ledger, kind: limits.kind }),
+    (found) => inbox.messages.push({ acquire: [], release: [], ...found }),
   );
   inBackground(() =>
     reconciler.keepSurveying(earlier.surveyAt, () => {
@@ -78,15 +81,19 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     if (isDue || inbox.announced > limits.version) {
       isDue = false;
       limits = await readEnvelope({ poolId });
+      // In case nobody said so: whoever has no room is over its quota again.
+      inbox.messages.push({ acquire: [], release: [], unpark: traced.ledger.parked });
       inbox.announced = Math.min(inbox.announced, limits.version);
       await follow();
     }
-    const due = ledger.receive(inbox.messages.splice(0), Date.now());
-    const { granted, refused, isCut } = ledger.decide(limits, Date.now());
+    if (inbox.takeWake() && traced.ledger.isIdle && patched('survey-attempts'))
+      inBackground(() => reconciler.surveyNext());
+    const due = traced.receive(inbox.messages.splice(0), Date.now());
+    const { granted, refused, isCut } = traced.decide(limits, Date.now());
     isDirty = isCut;
     deliveries = [...deliveries, ...due, ...granted];
     refusals.refuse(refused);
-    setCurrentDetails(describe(ledger, limits));
+    setCurrentDetails(describe(traced.ledger, limits));
     if (mustContinueAsNew(inbox.signals)) break;
     if (deliveries.length > 0) {
       // Never a local activity: what is told must be in the history first, as a repeated task may decide otherwise.
@@ -96,9 +103,9 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
   }
   await condition(allHandlersFinished);
   // What arrived while the last decision was made is not lost: it goes along, applied.
-  const due = ledger.receive(inbox.messages, Date.now());
+  const due = traced.receive(inbox.messages, Date.now());
   await continueAsNew<typeof admissionWorkflow>({
-    ...{ poolId, carried: carryLedger(ledger), again: [...deliveries, ...due] },
+    ...{ poolId, carried: carryLedger(traced.ledger), again: [...deliveries, ...due] },
     ...{ refused: refusals.left, surveyAt: reconciler.surveyAt },
   });
 }
@@ -110,18 +117,31 @@ class Inbox {
   signals = 0;
   /** The version of the limits that somebody announced last. */
   announced = 0;
+  private isWoken = false;
 
   constructor() {
     setHandler(admissionRequested, (...requested) => {
       this.signals += 1;
       this.messages.push(...requested);
+      this.isWoken ||= requested.some(isWake);
     });
     setHandler(envelopeChanged, (version) => {
       this.signals += 1;
       this.announced = Math.max(this.announced, version);
     });
   }
+
+  /** Whether somebody saw work for this pool in the database since this was asked last. */
+  takeWake(): boolean {
+    const { isWoken } = this;
+    this.isWoken = false;
+    return isWoken;
+  }
 }
+
+/** A message that says nothing. */
+const isWake = ({ acquire, release, ...rest }: AdmissionMessage): boolean =>
+  acquire.length + release.length + Object.keys(rest).length === 0;
 
 /** Wakes the ledger when what somebody set for a while ends by itself. */
 class DialEnd {
@@ -141,10 +161,17 @@ class DialEnd {
   }
 }
 
-function answerQueries(seen: () => Seen): void {
+/** What queries are answered from. */
+interface Answering extends Omit<Seen, 'ledger'> {
+  traced: TracedLedger;
+}
+
+function answerQueries(now: () => Answering): void {
+  const seen = (): Seen => ({ ...now(), ledger: now().traced.ledger });
   setHandler(poolView, () => viewPool(seen()));
   setHandler(queuePage, (request) => pageQueue(seen(), request));
   setHandler(waitingOf, (runs) => explainWaiting(seen(), runs));
+  setHandler(decisionTrace, () => now().traced.trace);
 }
 
 function mustContinueAsNew(signals: number): boolean {

@@ -5,6 +5,7 @@ import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Waiting } from '../contracts/waiting.js';
 import type { CarriedLedger, EarlierCarriedLedger } from '../policy/admission/carry.js';
 import type { Delivery, Refusal } from '../policy/admission/ledger.js';
+import type { Trace } from '../policy/admission/trace.js';
 
 /** Input of `caseWorkflow`: ids, names and limits only; the case itself stays in Postgres. */
 export interface CaseInput {
@@ -112,6 +113,8 @@ export type HeldLease = Pick<Lease, 'holder' | 'seq' | 'grantedAt'> & Partial<Pi
 export const poolView = defineQuery<PoolView>('poolView');
 /** Of an admission workflow: a part of its queue in true order. */
 export const queuePage = defineQuery<QueuePage, [QueueRequest]>('queuePage');
+/** Of an admission workflow: its last decisions, and all it takes to make them again elsewhere. */
+export const decisionTrace = defineQuery<Trace>('decisionTrace');
 /** Of an admission workflow: why these runs wait, by run. */
 export const waitingOf = defineQuery<Record<string, Waiting>, [string[]]>('waitingOf');
 

@@ -1,6 +1,6 @@
-import { condition, proxyActivities, sleep } from '@temporalio/workflow';
-import type { AdmissionActivities, Holding } from '../activities/admission.activities.js';
-import type { Lease } from '../contracts/admission.js';
+import { condition, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import type { AdmissionActivities, Holding, LeaseSpan, Surveyed } from '../activities/admission.activities.js';
+import type { AdmissionMessage, Lease } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Ledger } from '../policy/admission/ledger.js';
 import { inBackground } from './background.js';
@@ -13,12 +13,19 @@ const { findDeadHolders } = proxyActivities<AdmissionActivities>(SURVEY);
 const MAX_DESCRIBED = 200;
 const SURVEY_EVERY_MS = 20_000;
 
+/** What is told to the ledger. */
+type Found = Pick<Partial<AdmissionMessage>, 'release' | 'adopt'>;
+
 interface Pool {
+  poolId: string;
   ledger: Ledger;
   kind: RuntimeKind;
 }
 
-/** Looks, a part at a time, for holders that are gone. Cleans up after each first, then gives its slot back. */
+/**
+ * Looks, a part at a time, for holders that are gone: cleans up after each first, then gives its slot back. And for live
+ * attempts without a lease: they hold one from then on.
+ */
 export class Reconciler {
   private readonly reclaiming = new Set<string>();
   private offset = 0;
@@ -27,7 +34,7 @@ export class Reconciler {
 
   constructor(
     private readonly pool: () => Pool,
-    private readonly free: (holding: Holding) => void,
+    private readonly tell: (found: Found) => void,
   ) {}
 
   /** As long as anyone holds or waits; `due` is called each time. */
@@ -46,27 +53,36 @@ export class Reconciler {
     }
   }
 
-  /** The next leases in turn. */
-  private async surveyNext(): Promise<void> {
-    const leases = [...this.pool().ledger.leases.values()];
+  /** The next leases in turn, and the attempts whose numbers are between theirs. */
+  async surveyNext(): Promise<void> {
+    const { poolId, ledger } = this.pool();
+    const leases = [...ledger.leases.values()].sort((one, other) => one.seq - other.seq);
+    if (leases.length === 0 && !patched('survey-attempts')) return;
     if (this.offset >= leases.length) this.offset = 0;
+    const after = leases[this.offset - 1]?.seq ?? 0;
     const part = leases.slice(this.offset, this.offset + MAX_DESCRIBED);
     this.offset += MAX_DESCRIBED;
-    await this.survey(part);
+    const isLast = this.offset >= leases.length;
+    const upTo = isLast ? Number.MAX_SAFE_INTEGER : (part.at(-1)?.seq ?? after);
+    const { unleased = [] } = await this.survey(part, { poolId, after, upTo });
+    if (unleased.length > 0) this.tell({ adopt: unleased });
   }
 
   /** Holders nobody could be told about. */
   suspect(gone: string[]): void {
     const { leases } = this.pool().ledger;
     const suspects = gone.flatMap((holder) => leases.get(holder) ?? []);
-    inBackground(() => this.survey(suspects));
+    if (suspects.length === 0) return;
+    inBackground(async () => {
+      await this.survey(suspects);
+    });
   }
 
-  private async survey(leases: Lease[]): Promise<void> {
-    if (leases.length === 0) return;
-    const asked = leases.map(({ holder, to, seq }) => ({ holder, to, seq }));
-    const { dead } = await findDeadHolders({ leases: asked });
-    for (const holding of dead) inBackground(() => this.reclaimThenFree(holding));
+  private async survey(leases: Lease[], span?: LeaseSpan): Promise<Surveyed> {
+    const asked = leases.map(({ holder, to, seq, grantedAt }) => ({ holder, to, seq, grantedAt }));
+    const surveyed = await findDeadHolders({ leases: asked, span });
+    for (const holding of surveyed.dead) inBackground(() => this.reclaimThenFree(holding));
+    return surveyed;
   }
 
   private async reclaimThenFree(holding: Holding): Promise<void> {
@@ -75,7 +91,7 @@ export class Reconciler {
     this.reclaiming.add(holder);
     try {
       await reclaimRun({ runId: runIdOfHolder(holder), kind: this.pool().kind, seq });
-      this.free(holding);
+      this.tell({ release: [{ holder, seq }] });
     } finally {
       this.reclaiming.delete(holder);
     }

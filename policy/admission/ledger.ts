@@ -155,7 +155,7 @@ export class Ledger {
    */
   receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     const again = new Map<string, Delivery>();
-    for (const { acquire, release, promote = [], unpark = [] } of messages) {
+    for (const { acquire, release, promote = [], unpark = [], adopt = [] } of messages) {
       for (const given of release) if (this.release(given)) again.delete(given.holder);
       for (const ticket of acquire) {
         const lease = this.held.get(ticket.holder);
@@ -166,6 +166,7 @@ export class Ledger {
       }
       for (const { holder, at } of promote) this.promote(holder, at);
       for (const workspace of unpark) this.unpark(workspace);
+      for (const lease of adopt) this.adopt(lease);
     }
     return [...again.values()];
   }
@@ -241,6 +242,13 @@ export class Ledger {
   private hold(lease: Lease): void {
     this.held.set(lease.holder, lease);
     this.inUseNow.add(lease);
+  }
+
+  private adopt(lease: Lease): void {
+    if (this.held.has(lease.holder)) return;
+    this.withdraw(lease.holder);
+    this.hold(lease);
+    this.order.place(lease.workspace, scorecardOf(lease.holder));
   }
 
   private grant({ ticket }: Waiter, now: number): Delivery {

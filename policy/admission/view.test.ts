@@ -41,6 +41,18 @@ test.each<[string, Partial<AdmissionLimits>, Ticket[], unknown]>([
     { reason: 'cpu', scope: 'runtime here', limit: 1_000, used: 900 },
   ],
   [
+    'the quota of its workspace',
+    { envelope: slots, workspaces: { default: { maxRunning: 1 } } },
+    [holding()],
+    { reason: 'quota', scope: 'workspace default', limit: 1, used: 1 },
+  ],
+  [
+    'its paused scorecard',
+    { envelope: slots, pausedScorecards: [SCORECARD] },
+    [],
+    { reason: 'paused', scope: `scorecard ${SCORECARD}`, limit: null, used: null },
+  ],
+  [
     'a runtime that drains',
     { envelope: slots, dial: { mode: 'draining', limits: {} } },
     [],
@@ -52,6 +64,39 @@ test.each<[string, Partial<AdmissionLimits>, Ticket[], unknown]>([
   expect(explainWaiting(pool, [`${SCORECARD}.1`, 'unknown'])).toEqual({
     [`${SCORECARD}.1`]: { ahead: 0, ...Object(want) },
   });
+});
+
+test('a ticket that a quota used up elsewhere holds up says so', () => {
+  const pool = seen([ticketOf('run_1'), ticketOf('run_2')], { workspaces: { default: { maxRunning: 3 } } });
+  const [lease] = pool.ledger.leases.values();
+  const release = [{ holder: 'case:run_1', seq: lease?.seq, isOverQuota: true as const }];
+  pool.ledger.receive([{ acquire: [ticketOf('run_1')], release }], NOW);
+  const quota = { reason: 'quota', scope: 'workspace default', limit: 3, used: 3 };
+  expect(explainWaiting(pool, ['run_1', 'run_2'])).toEqual({
+    run_1: { ...quota, ahead: 1 },
+    run_2: { ...quota, ahead: 0 },
+  });
+  expect(viewPool(pool)).toMatchObject({ parkedWorkspaces: ['default'], inUse: { slots: 0 } });
+});
+
+test('a ticket that fits, and that room is kept from, says so; view and last decisions say for whom', () => {
+  const heavy = ticketOf('heavy', { demand: { memoryMb: 500 } });
+  const light = Array.from({ length: 17 }, (_, i) => ticketOf(`light_${i}`, { demand: { memoryMb: 1 } }));
+  const pool = seen([holding({ memoryMb: 600 }), heavy, ...light], { envelope: { slots: 40, memoryMb: 1_000 } });
+  const kept = { reason: 'reservation', scope: 'runtime here', limit: null, used: null };
+  expect(explainWaiting(pool, ['heavy', 'light_16'])).toEqual({
+    heavy: { reason: 'memory', scope: 'runtime here', limit: 1_000, used: 616, ahead: 0 },
+    light_16: { ...kept, ahead: 1 },
+  });
+  const view = viewPool(pool);
+  expect(PoolView.parse(view)).toMatchObject({ reservation: { run: 'heavy', demand: { memoryMb: 500 } } });
+  expect(view.decisions.map(({ run, decision, reason }) => `${run} ${decision}: ${reason}`)).toEqual([
+    'running granted: first in order that fits, with 40 slots, 1000 MB free',
+    ...light
+      .slice(0, 16)
+      .map((_, i) => `light_${i} granted: first in order that fits, with ${39 - i} slots, ${400 - i} MB free`),
+    'heavy reserved: room is kept for it, after 16 grants went past it',
+  ]);
 });
 
 test('what holds a slot waits for its placement', () => {

@@ -6,9 +6,11 @@ import type {
   QueuedTicket,
   QueuePage,
   QueueRequest,
+  ReservationView,
 } from '../../contracts/admission-view.js';
 import type { Waiting } from '../../contracts/waiting.js';
 import { AGED_AFTER_MS } from './ageing.js';
+import { decisionView } from './decision-words.js';
 import type { Ledger } from './ledger.js';
 import { limitsAt } from './limits.js';
 import { Reasons } from './reasons.js';
@@ -25,7 +27,7 @@ export interface Seen {
   now: number;
 }
 
-export function viewPool({ runtime, ledger, limits, now }: Seen): PoolView {
+export function viewPool({ ledger, limits, now }: Seen): PoolView {
   const { envelope, dial } = limits;
   const leases = [...ledger.leases.values()].sort((one, other) => one.grantedAt - other.grantedAt);
   const waiting = { interactive: 0, batch: 0, aged: 0 };
@@ -38,16 +40,16 @@ export function viewPool({ runtime, ledger, limits, now }: Seen): PoolView {
     envelope,
     limits: limitsAt(limits, now).envelope,
     dial: isDialled ? { ...dial, until: dial.until === undefined ? null : timeOf(dial.until) } : null,
-    inUse: new Reasons(runtime, ledger, limits, now).inUse,
+    inUse: { ...ledger.inUse },
     leases: leases.slice(0, MOST_LISTED).map(leaseView),
     moreLeases: Math.max(0, leases.length - MOST_LISTED),
     waiting,
-    reservation: null,
+    reservation: reservationView(ledger),
     parkedWorkspaces: ledger.parked.slice(0, MOST_LISTED),
     pausedScorecards: limits.pausedScorecards.slice(0, MOST_LISTED),
     sessionPools: [],
     circuit: null,
-    decisions: [],
+    decisions: ledger.decisions.map(decisionView),
   };
 }
 
@@ -97,6 +99,13 @@ function placeAfter(cursor: string, tickets: readonly Ticket[], grantedNow: numb
   const [, position, granted, run] = /^(\d+)-(\d+)-(.+)$/.exec(cursor) ?? [];
   const index = tickets.findIndex((ticket) => runOf(ticket) === run);
   return index >= 0 ? index + 1 : Math.max(0, Number(position ?? 0) - 1 - (grantedNow - Number(granted ?? 0)));
+}
+
+function reservationView(ledger: Ledger): ReservationView | null {
+  const ticket = ledger.reservation && ledger.ticketOf(ledger.reservation.holder);
+  if (!ticket) return null;
+  const { workspace, demand, askedAt } = ticket;
+  return { run: runOf(ticket), workspace, demand: demandView(demand), askedAt: timeOf(askedAt) };
 }
 
 const queuedTicket = (ticket: Ticket, index: number, reasons: Reasons): QueuedTicket => ({

@@ -1,11 +1,13 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { AdmissionMessage, Demand, Grant, Ticket } from '../../../contracts/admission.js';
 import { PoolView } from '../../../contracts/admission-view.js';
+import { replay } from '../../../policy/admission/trace.js';
 import {
   admissionRequested,
   admissionWorkflowId,
   caseStart,
   caseWorkflowId,
+  decisionTrace,
   envelopeChanged,
   heldLeases,
   poolView,
@@ -37,8 +39,8 @@ beforeAll(async () => {
         return control.deliverGrants(input);
       },
       // The tickets of these tests belong to no workflow.
-      findDeadHolders: async ({ leases }) =>
-        control.findDeadHolders({ leases: leases.filter(({ to }) => !to.startsWith('nobody')) }),
+      findDeadHolders: async ({ leases, span }) =>
+        control.findDeadHolders({ leases: leases.filter(({ to }) => !to.startsWith('nobody')), span }),
     },
   }));
 }, 2 * MINUTE);
@@ -204,6 +206,27 @@ test(
 );
 
 test(
+  'an attempt that lost its lease has it again once somebody looks, and gives it back at its end',
+  async () => {
+    const run = await lab.submitRun(lab.heldTask('adopted'));
+    const held = () => handle().query(heldLeases);
+    const running = await startRun(run);
+    await eventually('it runs', async () => lab.noted('adopted').starts === 1);
+    const [lease] = await held();
+    expect(lease).toMatchObject({ holder: caseWorkflowId(run) });
+    await send(release(caseWorkflowId(run), lease?.seq));
+    await eventually('its lease is lost', async () => (await held()).length === 0);
+    await lab.world.dataSource.query(`UPDATE attempts SET opened_at = opened_at - interval '61 seconds'`);
+    await send({ acquire: [], release: [] });
+    await eventually('its lease is back', async () => (await held()).some(({ seq }) => seq === lease?.seq));
+    lab.release('adopted');
+    expect(await running.result()).toBe('passed');
+    await eventually('nothing is in use', async () => (await held()).length === 0);
+  },
+  MINUTE,
+);
+
+test(
   'T01 a single run terminated while it holds the only slot is cleaned up, and the next one is admitted',
   async () => {
     await handle().signal(envelopeChanged, await lab.setSlots(1, '1.3.0'));
@@ -219,6 +242,13 @@ test(
   },
   2 * MINUTE,
 );
+
+test('its last decisions are made again by the policy alone', async () => {
+  const trace = await handle().query(decisionTrace);
+  const granted = trace.steps.flatMap((step) => (step.did === 'decide' ? [step.granted] : []));
+  expect(granted.flat()).not.toEqual([]);
+  expect(replay(trace)).toEqual(granted);
+});
 
 test('no workflow task failed in all of this', async () => {
   const failed = await lab.platform.failedWorkflowTasks();

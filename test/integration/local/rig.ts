@@ -139,6 +139,7 @@ export class Rig {
       ended,
       backends,
       jobs,
+      pools: world.pools,
       runs,
       attempts,
       sender,
