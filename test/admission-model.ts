@@ -187,7 +187,11 @@ export class AdmissionModel {
   }
 
   private withdraw(holder: string): void {
-    this.tickets = this.tickets.filter((ticket) => ticket.holder !== holder);
+    const withdrawn = this.tickets.find((ticket) => ticket.holder === holder);
+    this.tickets = this.tickets.filter((ticket) => ticket !== withdrawn);
+    if (withdrawn && this.tickets.every(({ workspace }) => workspace !== withdrawn.workspace)) {
+      this.caps.delete(withdrawn.workspace);
+    }
     this.passes.delete(holder);
     if (this.reserved?.holder === holder) this.reserved = undefined;
   }

@@ -288,6 +288,18 @@ describe('order', () => {
     expect(startsOf(ledger, limits())).toEqual(told);
   });
 
+  test('a workspace over its quota elsewhere that has room again soon has all it may', () => {
+    const ledger = ledgerOf(Array.from({ length: 40 }, (_, i) => aTicket({ holder: `${i}` })));
+    const [first] = decide(ledger, { slots: 1 }).granted;
+    release(ledger, [{ holder: '0', seq: first?.seq, isOverQuota: true }]);
+    const grants: number[] = [];
+    for (let survey = 0; survey < 6; survey += 1) {
+      ledger.receive([{ ...acquire(), unpark: ledger.guesses }], NOW);
+      grants.push(decide(ledger, { slots: 30 }).granted.length);
+    }
+    expect(grants).toEqual([1, 1, 2, 4, 8, 14]);
+  });
+
   test('a workspace over its quota elsewhere is granted nothing until somebody says that it has room', () => {
     const quota = { workspaces: { default: { maxRunning: 9 } } };
     const ways: [string, Partial<AdmissionMessage>, Partial<AdmissionLimits>][] = [

@@ -117,6 +117,14 @@ export class Ledger {
     return this.standing.parked;
   }
 
+  /**
+   * Words to say now and then that parked workspaces may have room, where nobody knows: as many for each as it holds
+   * leases, so that it soon has what it may, and one at least.
+   */
+  get guesses(): string[] {
+    return this.parked.flatMap((workspace) => new Array(Math.max(1, this.useOf(workspace).slots)).fill(workspace));
+  }
+
   get inUse(): Readonly<Use> {
     return this.inUseNow.total;
   }
@@ -147,7 +155,7 @@ export class Ledger {
    * Applies messages in order; in each releases go first, then requests, then the rest. Returns grants that are due again.
    * 1. A release with `seq` drops the lease of that number; without one, the ticket; of a holder that is gone, both.
    * 2. One over quota parks its workspace: from then on it holds no more here than it does now, and one more for each
-   *    word that it may have room, until it has another quota.
+   *    word that it may have room, until it has another quota or no ticket left.
    * 3. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
    * 4. An acquire by a holder that waits keeps its place.
    * 5. In a full queue the newest ticket of the workspace with the most gives way to one of a workspace that has fewer
@@ -235,7 +243,8 @@ export class Ledger {
   }
 
   private withdraw(holder: string): void {
-    this.order.remove(holder);
+    const workspace = this.order.remove(holder)?.ticket.workspace;
+    if (workspace !== undefined && this.order.countOf(workspace) === 0) this.standing.forgetCap(workspace);
     this.reservations.forget(holder);
   }
 

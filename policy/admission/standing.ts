@@ -63,6 +63,11 @@ export class Standing implements Gates {
     this.caps.set(workspace, { workspace, slots: this.inUse.of(workspace).slots });
   }
 
+  /** It has no ticket left: what is known of its room is old when it comes again. */
+  forgetCap(workspace: string): void {
+    this.caps.delete(workspace);
+  }
+
   /** Somebody says that it may have room for one more. Whether it was parked. */
   unpark(workspace: string): boolean {
     const cap = this.caps.get(workspace);
