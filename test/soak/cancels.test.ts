@@ -3,6 +3,7 @@ import { MINUTE } from '../e2e/platform.js';
 import { eventually } from '../eventually.js';
 import { randomFor, SEED } from '../seeded.js';
 import { leftAtRest } from './at-rest.js';
+import { attemptNotes } from './attempt-notes.js';
 import type { JobDemand } from './job-ledger.js';
 import { ledgerFaults } from './ledger-checker.js';
 import { LimitsLog } from './limits-log.js';
@@ -111,6 +112,7 @@ test(
     const struck = performance.now();
     const faults = await leftAtRest(platform);
     faults.push(...ledgerFaults({ ...(await limits.ruled({ quota: QUOTA })), notes: ledger.notes }));
+    faults.push(...ledgerFaults({ ...(await limits.ruled({})), notes: await attemptNotes(platform) }));
     const [outcomes] = await platform.sql<{ shown: string }>(
       `SELECT json_object_agg(outcome, count)::text AS shown
        FROM (SELECT outcome, count(*) FROM runs GROUP BY outcome) outcomes`,
