@@ -82,7 +82,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
       isDue = false;
       limits = await readEnvelope({ poolId });
       // In case nobody said so: whoever has no room is over its quota again.
-      inbox.messages.push({ acquire: [], release: [], unpark: traced.ledger.parked });
+      inbox.messages.push({ acquire: [], release: [], unpark: traced.ledger.guesses });
       inbox.announced = Math.min(inbox.announced, limits.version);
       await follow();
     }

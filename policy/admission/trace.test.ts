@@ -47,3 +47,12 @@ test('a long trace begins again at a checkpoint, and is decided the same from th
   expect(trace.checkpoint.nextSeq).toBeGreaterThan(1e9);
   expect(replay(told(trace))).toEqual(trace.steps.flatMap((step) => (step.did === 'decide' ? [step.granted] : [])));
 });
+
+test('a trace holds no message that is too large for an answer: it begins behind it', () => {
+  const traced = new TracedLedger(Ledger.open(1, [], []));
+  const limits = { envelope: { slots: 3 }, workspaces: {}, pausedScorecards: [] };
+  traced.receive([{ acquire: Array.from({ length: 3_000 }, () => aTicket()), release: [] }], 1);
+  traced.decide(limits, 1);
+  expect(traced.trace.steps).toHaveLength(1);
+  expect(replay(told(traced.trace))).toEqual([[...traced.ledger.leases.keys()]]);
+});

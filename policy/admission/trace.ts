@@ -33,10 +33,11 @@ export class TracedLedger {
 
   receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     if (messages.length === 0) return [];
-    if (this.entries >= MAX_ENTRIES) this.restart();
+    const due = this.ledger.receive(messages, now);
     for (const { acquire, release } of messages) this.entries += 1 + acquire.length + release.length;
-    this.steps.push({ did: 'receive', at: now, messages });
-    return this.ledger.receive(messages, now);
+    if (this.entries > MAX_ENTRIES) this.restart();
+    else this.steps.push({ did: 'receive', at: now, messages });
+    return due;
   }
 
   decide(limits: AdmissionLimits, now: number): Decision {
