@@ -26,6 +26,8 @@ export async function list<Item extends z.ZodType>(
   item: Item,
   { limit, cursor }: ListQuery,
   filter: NonNullable<Call['query']> = {},
+  /** Is given each page as it came. */
+  look: (page: unknown) => void = () => {},
 ): Promise<Listing<z.infer<Item>>> {
   const found: Listing<z.infer<Item>> = { items: [], raw: [], next: cursor ?? null };
   do {
@@ -34,6 +36,7 @@ export async function list<Item extends z.ZodType>(
     found.items.push(...reply.items);
     found.raw.push(...rawItems.parse(raw).items);
     found.next = reply.next ?? null;
+    look(raw);
   } while (found.next !== null && found.items.length < limit);
   return found;
 }

@@ -10,9 +10,10 @@ const entry = (parts: object = {}) => ({
 
 test('queue shows what waits in its order, with the reason', async () => {
   const items = [entry({ promotedAt: '1970-01-01T00:00:00.000Z' }), entry({ position: 3, run: 'run_2' })];
-  const { asked, out } = await everdict(['queue', '--runtime', 'desk', '--all', '--limit', '2'], () => ({
-    body: { items, next: 'abc' },
+  const { asked, out, err } = await everdict(['queue', '--runtime', 'desk', '--all', '--limit', '2'], () => ({
+    body: { items, next: 'abc', unread: ['lab'] },
   }));
+  expect(err).toBe('note: the admission of runtime lab does not answer: what waits for it is not shown\n');
   expect(asked[0]).toMatchObject({ path: '/queue', query: { runtime: 'desk', all: 'true', limit: '2' } });
   expect(out.split('\n')).toEqual([
     '#  workspace  runtime  run     case      class      for  waits for',

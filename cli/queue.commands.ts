@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { listOptions, optionsOf, withExamples } from './options.js';
 import { type ListQuery, list, moreOf } from './pages.js';
 import { Session, type Terminal } from './session.js';
@@ -12,6 +13,8 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   addWhy(program, terminal);
   addPromote(program, terminal);
 }
+
+const Unread = z.object({ unread: z.array(z.string()).default([]) });
 
 interface QueueOptions extends ListQuery {
   runtime?: string;
@@ -27,7 +30,13 @@ function addQueue(program: Command, terminal: Terminal): void {
       const options = optionsOf<QueueOptions>(self);
       const session = new Session(terminal, options);
       const query = { runtime: options.runtime, all: options.all ? 'true' : undefined };
-      const listing = await list(session, '/queue', QueueReply, options, query);
+      const listing = await list(session, '/queue', QueueReply, options, query, (page) => {
+        for (const runtime of Unread.parse(page).unread) {
+          session.note(
+            `note: the admission of runtime ${plain(runtime)} does not answer: what waits for it is not shown`,
+          );
+        }
+      });
       session.answer({ items: listing.raw, next: listing.next }, () =>
         listing.items.length > 0
           ? queueTable(listing.items, terminal.now(), options.all === true, session.columns) + moreOf(listing)

@@ -21,6 +21,7 @@ import { KeepReplacedSecrets0000000000019 } from '../migrations/0019_keep_replac
 import { SteerAdmission0000000000020 } from '../migrations/0020_steer_admission.js';
 import { PredictWaits0000000000021 } from '../migrations/0021_predict_waits.js';
 import { BoundDepth0000000000022 } from '../migrations/0022_bound_depth.js';
+import { BoundPromotions0000000000024 } from '../migrations/0024_bound_promotions.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -48,6 +49,7 @@ const MIGRATIONS = [
   SteerAdmission0000000000020,
   PredictWaits0000000000021,
   BoundDepth0000000000022,
+  BoundPromotions0000000000024,
 ];
 
 /** Oldest major version of the server that this was tried with. */

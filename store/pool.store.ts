@@ -34,8 +34,10 @@ interface PoolRow extends DemandRow, DialRow {
   epoch: number;
 }
 
-/** Of workspaces with a weight or quota of their own, and of scorecards that are paused: as many as one reading holds. */
-const MOST_READ = 1_000;
+/** Workspaces with a weight or quota of their own that one reading holds: those with work first. */
+const MOST_SHARES = 1_000;
+/** Paused scorecards that one reading holds: as many as a queue can hold tickets of. */
+const MOST_PAUSED = MAX_TICKETS;
 
 const noPool = (poolId: string) => new PlatformError('NOT_FOUND', `there is no pool ${poolId}`);
 
@@ -66,9 +68,12 @@ export class PoolStore {
   private async shares(owner: string): Promise<Record<string, WorkspaceShare>> {
     const found = await rows<{ id: string; weight: number; max_running: number | null }>(
       this.dataSource,
-      `SELECT id, weight, max_running FROM workspaces
-       WHERE (weight <> 1 OR max_running IS NOT NULL) AND ($1 = $2 OR id = $1) ORDER BY id LIMIT $3`,
-      [owner, SHARED_WORKSPACE, MOST_READ],
+      `SELECT id, weight, max_running FROM workspaces w
+       WHERE (weight <> 1 OR max_running IS NOT NULL) AND ($1 = $2 OR id = $1)
+       ORDER BY id IN (SELECT workspace_id FROM scorecards WHERE finished_at IS NULL)
+             OR EXISTS (SELECT FROM runs WHERE workspace_id = w.id AND scorecard_id IS NULL AND outcome IS NULL) DESC, id
+       LIMIT $3`,
+      [owner, SHARED_WORKSPACE, MOST_SHARES],
     );
     return Object.fromEntries(
       found.map(({ id, weight, max_running }) => [
@@ -82,8 +87,8 @@ export class PoolStore {
     const found = await rows<{ id: string }>(
       this.dataSource,
       `SELECT id FROM scorecards WHERE paused_at IS NOT NULL AND finished_at IS NULL AND $1 = ANY (pool_ids)
-       ORDER BY id LIMIT $2`,
-      [poolId, MOST_READ],
+       ORDER BY paused_at, id LIMIT $2`,
+      [poolId, MOST_PAUSED],
     );
     return found.map(({ id }) => id);
   }

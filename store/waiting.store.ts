@@ -33,6 +33,21 @@ interface RunRow extends DemandRow {
   queued_before: number;
 }
 
+/** A run that is wanted before the others of its workspace. */
+export interface Promotion {
+  poolId: string;
+  scorecardId: string | null;
+  promotedAt: Date;
+  /** It has not asked for a slot. */
+  isQueued: boolean;
+}
+
+const PROMOTION = `pool_id AS "poolId", scorecard_id AS "scorecardId", promoted_at AS "promotedAt",
+  asked_at IS NULL AS "isQueued"`;
+
+/** Runs of a workspace that wait and are promoted: where all are first, none is. */
+export const MOST_PROMOTED = 1_000;
+
 const IS_QUEUED = 'asked_at IS NULL AND open_attempt IS NULL AND outcome IS NULL';
 
 /**
@@ -99,15 +114,24 @@ export class WaitingStore {
     return found.map(({ id }) => id);
   }
 
-  /** Since when it is wanted before the others of its workspace. Undefined: it runs, or has its outcome. */
-  async promote(id: string): Promise<{ poolId: string; scorecardId: string | null; promotedAt: Date } | undefined> {
-    return row(
+  /** Notes that a run is wanted before the others of its workspace, unless it was before, is past waiting, or they are too many. */
+  async promote(id: string): Promise<Promotion | undefined> {
+    return row<Promotion>(
       this.dataSource,
-      `UPDATE runs SET promoted_at = coalesce(promoted_at, now())
-       WHERE id = $1 AND outcome IS NULL AND open_attempt IS NULL
-       RETURNING pool_id AS "poolId", scorecard_id AS "scorecardId", promoted_at AS "promotedAt"`,
-      [id],
+      `UPDATE runs r SET promoted_at = now()
+       WHERE id = $1 AND promoted_at IS NULL AND outcome IS NULL AND open_attempt IS NULL AND $2 > (
+         SELECT count(*) FROM runs p
+         WHERE p.workspace_id = r.workspace_id AND p.promoted_at IS NOT NULL AND p.outcome IS NULL
+           AND p.open_attempt IS NULL)
+       RETURNING ${PROMOTION}`,
+      [id, MOST_PROMOTED],
     );
+  }
+
+  /** Of a run that is promoted. */
+  promotion(id: string): Promise<Promotion | undefined> {
+    const sql = `SELECT ${PROMOTION} FROM runs WHERE id = $1 AND promoted_at IS NOT NULL`;
+    return row<Promotion>(this.dataSource, sql, [id]);
   }
 
   /** What a queue shows of its runs. */

@@ -35,12 +35,15 @@ export class RuntimeAdmissionService {
   /** What of a shared runtime concerns one workspace. */
   private async ownPart(workspace: string, view: PoolView, runs: ReadonlyMap<string, LedgerRun>): Promise<PoolView> {
     const isOwn = ({ run }: { run: string }): boolean => runs.get(run)?.workspace === workspace;
-    const { leases, reservation, decisions, parkedWorkspaces, pausedScorecards } = view;
+    const { leases, reservation, decisions, parkedWorkspaces, pausedScorecards, sessionPools } = view;
+    const { envelope, limits, dial, inUse, moreLeases, waiting, circuit } = view;
     return {
-      ...view,
+      ...{ envelope, limits, dial, inUse, moreLeases, waiting, circuit },
       leases: leases.filter(isOwn),
       reservation: reservation && isOwn(reservation) ? reservation : null,
       decisions: decisions.filter(isOwn),
+      // Of a shared harness they are everybody's.
+      sessionPools: sessionPools.filter(({ name }) => [workspace, SHARED_WORKSPACE].includes(name.split('/')[0] ?? '')),
       parkedWorkspaces: parkedWorkspaces.filter((id) => id === workspace),
       pausedScorecards: await this.holders.ownScorecards(workspace, pausedScorecards),
     };

@@ -11,7 +11,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Env } from '../../config/env.js';
 import type { JsonLog } from '../../config/log.js';
 import { OldTemporalError, refuseOldTemporal, temporalConnection } from '../../config/temporal.js';
-import type { AdmissionMessage } from '../../contracts/admission.js';
+import type { AdmissionMessage, Promotion } from '../../contracts/admission.js';
 import type { PoolView, QueuePage, QueueRequest } from '../../contracts/admission-view.js';
 import type { Waiting } from '../../contracts/waiting.js';
 import type { ChangedLimits } from '../../store/pool-limits.js';
@@ -37,6 +37,8 @@ import {
 
 /** How long one call to Temporal may take. What is missed, workers make up for from the database. */
 const DEADLINE_MS = 2_000;
+/** For so long promotions of a pool are gathered. */
+const GATHER_MS = 100;
 /** Between the tries of one call. */
 const PAUSES_MS = [100, 500];
 /** TaskQueueType of the API. */
@@ -46,6 +48,16 @@ const POLLER_IS_LIVE_MS = 70_000;
 /** A second start finds the first, or that it has ended. */
 const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
 
+interface PromotedRun {
+  runId: string;
+  /** Absent: a run of its own, or one whose ledger alone is to be told again. */
+  scorecardId?: string;
+  poolId: string;
+  promotedAt: Date;
+  /** It has not asked for a slot. */
+  isQueued: boolean;
+}
+
 type StartOptions = ReturnType<typeof scorecardStart> | ReturnType<typeof caseStart>;
 
 /**
@@ -54,6 +66,8 @@ type StartOptions = ReturnType<typeof scorecardStart> | ReturnType<typeof caseSt
  */
 export class WorkflowClient {
   private readonly pending = new Set<Promise<void>>();
+  /** By pool: what goes with the next signal. */
+  private readonly promotions = new Map<string, Promotion[]>();
 
   constructor(
     private readonly client: Client,
@@ -154,22 +168,21 @@ export class WorkflowClient {
     return (await this.ask(poolId, deadlineMs, (ledger) => ledger.query(waitingOf, runs))) ?? {};
   }
 
-  /** A run whose `promoted_at` was set: its ticket goes first; one that has none yet is asked for next. */
-  promote({ runId, scorecardId, poolId }: { runId: string; scorecardId?: string; poolId: string }): void {
-    const message: AdmissionMessage = {
-      ...{ acquire: [], release: [] },
-      promote: [{ holder: caseWorkflowId(runId), at: Date.now() }],
-    };
-    this.signal(admissionWorkflowId(poolId), (handle) => handle.signal(admissionRequested, message));
+  /** A run whose `promoted_at` was set: its ticket goes first; its window asks for one that has none yet. */
+  promote({ runId, scorecardId, poolId, promotedAt, isQueued }: PromotedRun): void {
+    const promotion = { holder: caseWorkflowId(runId), at: promotedAt.getTime() };
+    const gathering = this.promotions.get(poolId);
+    if (gathering) gathering.push(promotion);
+    else this.promoteSoon(poolId, [promotion]);
     if (scorecardId === undefined) return;
-    for (const workflowId of [scorecardWorkflowId(scorecardId), windowOfRun(scorecardId, runId)]) {
-      this.signal(workflowId, (handle) => handle.signal(runPromoted, runId));
-    }
+    // Its window may not be open yet. A root takes few signals in its life: only where it matters.
+    const told = [windowOfRun(scorecardId, runId), ...(isQueued ? [scorecardWorkflowId(scorecardId)] : [])];
+    for (const workflowId of told) this.signal(workflowId, (handle) => handle.signal(runPromoted, runId));
   }
 
   /** Lets calls under way end, then disconnects. */
   async close(): Promise<void> {
-    await Promise.all(this.pending);
+    while (this.pending.size > 0) await Promise.all(this.pending);
     await this.client.connection.close();
   }
 
@@ -202,6 +215,18 @@ export class WorkflowClient {
       if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError) return undefined;
       throw error;
     }
+  }
+
+  /** Each signal costs a ledger a workflow task: what is promoted within a moment goes in one. */
+  private promoteSoon(poolId: string, promote: Promotion[]): void {
+    this.promotions.set(poolId, promote);
+    const sent = sleep(GATHER_MS).then(() => {
+      this.promotions.delete(poolId);
+      this.pending.delete(sent);
+      const message: AdmissionMessage = { acquire: [], release: [], promote };
+      this.signal(admissionWorkflowId(poolId), (ledger) => ledger.signal(admissionRequested, message));
+    });
+    this.pending.add(sent);
   }
 
   private signal(workflowId: string, send: (handle: WorkflowHandle) => Promise<void>): void {

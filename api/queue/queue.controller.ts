@@ -1,11 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { RunId } from '../../contracts/ids.js';
-import { Promoted, QueueEntry, RunWaiting } from '../../contracts/run-waiting.js';
+import { Promoted, RunWaiting } from '../../contracts/run-waiting.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
-import { type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
-import { QueueQuery } from './queue.schema.js';
+import { QueuePage, QueueQuery } from './queue.schema.js';
 import { QueueService } from './queue.service.js';
 import { WaitingService } from './waiting.service.js';
 
@@ -22,15 +21,16 @@ export class QueueController {
     summary: 'Runs that have asked for a slot, in the order in which they are considered',
     description:
       'Runtime after runtime. Runs that are `queued` ask once it is their turn in their scorecard, and are not here. ' +
-      'Of a shared runtime, others’ runs count in `position` and are shown to the operator only (`all`).',
-    answer: { status: 200, schema: pageOf(QueueEntry) },
+      'Of a shared runtime, others’ runs count in `position` and are shown to the operator only (`all`). A runtime that ' +
+      'does not answer is `unread`, or refused where it is the one asked for.',
+    answer: { status: 200, schema: QueuePage },
     refuses: ['NOT_FOUND', 'ADMISSION_UNREACHABLE'],
   })
   list(
     @Caller() principal: Principal,
     @Visiting() { identity }: Visitor,
     @Query({ schema: QueueQuery }) query: QueueQuery,
-  ): Promise<Page<QueueEntry>> {
+  ): Promise<QueuePage> {
     return this.queue.list(principal, identity, query);
   }
 
@@ -39,7 +39,9 @@ export class QueueController {
   @HttpCode(200)
   @Operation({
     summary: 'Lets a run that waits start before everything else of its workspace',
-    description: 'Also one that has not asked for a slot yet: it is asked for next. Again changes nothing.',
+    description:
+      'Also one that has not asked for a slot yet: it is asked for next. Again changes nothing. Of a workspace 1,000 may wait ' +
+      'promoted.',
     answer: { status: 200, schema: Promoted },
     refuses: ['NOT_FOUND', 'CONFLICT'],
   })

@@ -2,6 +2,7 @@ import type { Ticket } from '../../../contracts/admission.js';
 import { Ledger } from '../../../policy/admission/ledger.js';
 import { PoolStore } from '../../../store/pool.store.js';
 import { aTicket } from '../../builders.js';
+import { eventually } from '../../eventually.js';
 import { type Api, registerWorld, startApi } from './server.js';
 
 const OPERATOR = { authorization: 'Bearer operator-key-0123456789-0123456789' };
@@ -40,7 +41,7 @@ const sql = (text: string, params: unknown[] = []) => api.database.dataSource.qu
 const get = (path: string, who = ada) => api.send('GET', path, undefined, who);
 
 async function submit(runtime = 'here', who = ada, rest: object = {}): Promise<string> {
-  const request = { dataset: 'tasks', harness: 'echo', runtime, ...rest };
+  const request = { ...TASKS, runtime, ...rest };
   return (await api.send('POST', '/scorecards', request, who)).body.id;
 }
 
@@ -60,6 +61,7 @@ async function ask(pool: string, runs: readonly string[], parts: Partial<Ticket>
   api.ledgers.set(pool.replace('rt:', 'admission:'), { runtime, ledger, limits, now: Date.now() });
 }
 
+const TASKS = { dataset: 'tasks', harness: 'echo', runtime: 'here' };
 const runsOf = (id: string, size = 3): string[] => Array.from({ length: size }, (_, n) => `${id}.${n}`);
 
 describe('GET /queue', () => {
@@ -102,6 +104,22 @@ describe('GET /queue', () => {
       ...[`${mine}.1`, `${mine}.2`, `${theirs}.1`, `${theirs}.2`, `${own}.2`],
     ]);
     expect((await get('/queue?all=true')).status).toBe(403);
+  });
+
+  test('goes on past a ledger that does not answer, and names it', async () => {
+    const [shared, own] = [await submit('farm'), await submit('here')];
+    await ask('rt:_shared:farm', runsOf(shared));
+    await ask('rt:default:here', runsOf(own), { demand: { memoryMb: 500 } });
+    api.ledgers.set('admission:_shared:farm', 'silent');
+    const { status, body } = await get('/queue');
+    expect([status, body.unread, body.items[0].run]).toEqual([200, ['farm'], `${own}.2`]);
+    const named = await get('/queue?runtime=farm');
+    expect([named.status, named.body.code, named.body.detail]).toEqual([
+      ...[503, 'ADMISSION_UNREACHABLE', 'the admission of runtime farm does not answer: try again'],
+    ]);
+    expect((await get('/runtimes/farm/admission')).status).toBe(503);
+    expect((await get(`/runs/${shared}.0/waiting`)).status).toBe(503);
+    expect((await get(`/scorecards/${shared}/cases`)).body.items[0]).toMatchObject({ state: 'waiting', waiting: null });
   });
 
   test.each([
@@ -238,6 +256,14 @@ describe('GET /runtimes/:id/admission', () => {
 });
 
 describe('POST /queue/:runId/promote', () => {
+  /** Who was told, once so many were. */
+  const told = async (count: number): Promise<string[]> => {
+    await eventually(`${count} are told`, async () => api.calls.length === count);
+    return api.calls
+      .splice(0)
+      .map(({ workflowId }) => workflowId)
+      .sort();
+  };
   const promote = (run: string, who = ada) => api.send('POST', `/queue/${run}/promote`, undefined, who);
 
   test('tells the ledger, the window and the root of a run that waits or is queued, and again changes nothing', async () => {
@@ -248,9 +274,28 @@ describe('POST /queue/:runId/promote', () => {
       200,
       { run: `${id}.2`, state: 'queued', promotedAt: expect.any(String) },
     ]);
-    const told = api.calls.filter(({ verb }) => verb === 'signal').map(({ workflowId }) => workflowId);
-    expect(told.sort()).toEqual(['admission:default:here', `scorecard:${id}`, `window:${id}:0`]);
+    expect(await told(3)).toEqual(['admission:default:here', `scorecard:${id}`, `window:${id}:0`]);
     expect((await promote(`${id}.2`)).body.promotedAt).toBe(first.body.promotedAt);
+    expect(await told(1)).toEqual(['admission:default:here']);
+    // One that has asked is in the queue: the root need not hear of it.
+    await ask('rt:default:here', [`${id}.1`]);
+    await promote(`${id}.1`);
+    expect(await told(2)).toEqual(['admission:default:here', `window:${id}:0`]);
+    // Many at once are one signal.
+    await Promise.all([promote(`${id}.1`), promote(`${id}.2`), promote(`${id}.2`)]);
+    const [signal] = await eventually('it was sent', async () => api.calls.length > 0 && api.calls);
+    expect(signal?.argument).toMatchObject({ promote: { length: 3 } });
+  });
+
+  test('is refused where as many of a workspace wait promoted as may', async () => {
+    const { id } = (await api.send('POST', '/scorecards', { ...TASKS, trials: 334 }, ada)).body;
+    await sql(`UPDATE runs SET promoted_at = now() WHERE scorecard_id = $1 AND ordinal < 1000`, [id]);
+    const refused = await promote(`${id}.1001`);
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      expect.stringMatching(/^1000 runs of workspace default/),
+    ]);
+    expect((await promote(`${id}.1`)).status).toBe(200);
   });
 
   test('is refused for what runs or is settled, saying which, and for what is others’', async () => {

@@ -33,8 +33,8 @@ export interface Api {
   logLines: string[];
   /** What the ledger of every pool says it has granted. */
   leases: HeldLease[];
-  /** Ledgers that answer, by the id of their workflow. */
-  ledgers: Map<string, Seen>;
+  /** Ledgers that run, by the id of their workflow; `silent`: one that does not answer. */
+  ledgers: Map<string, Seen | 'silent'>;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startApi(options: { temporal?: string; env?: Record<string
   const log = new JsonLog((line) => logLines.push(line));
   const calls: WorkflowCall[] = [];
   const leases: HeldLease[] = [];
-  const ledgers = new Map<string, Seen>();
+  const ledgers = new Map<string, Seen | 'silent'>();
   const workflows = options.temporal
     ? WorkflowClient.lazy(env, log)
     : new WorkflowClient(notingClient({ calls, leases, ledgers }), log, env);
@@ -101,6 +101,7 @@ function notingClient({ calls, leases, ledgers }: Pick<Api, 'calls' | 'leases' |
           if (name === heldLeases.name) return leases;
           const seen = ledgers.get(workflowId);
           if (!seen) throw new WorkflowNotFoundError('not found', workflowId, undefined);
+          if (seen === 'silent') throw new Error('deadline exceeded');
           return ANSWERS[name]?.(seen, ...args);
         },
         cancel: async () => void calls.push({ verb: 'cancel', workflowId }),
