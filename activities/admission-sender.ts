@@ -73,11 +73,27 @@ export class AdmissionSender {
   }
 }
 
+/** Requests, or releases, that surely go into one signal. */
+const MOST_AT_ONCE = 50;
+
+/** A message with many of them as several, releases first. */
+function inParts({ acquire, release, ...rest }: AdmissionMessage): AdmissionMessage[] {
+  if (acquire.length + release.length <= MOST_AT_ONCE) return [{ acquire, release, ...rest }];
+  const parts: AdmissionMessage[] = [];
+  for (let start = 0; start < release.length; start += MOST_AT_ONCE) {
+    parts.push({ acquire: [], release: release.slice(start, start + MOST_AT_ONCE) });
+  }
+  for (let start = 0; start < acquire.length; start += MOST_AT_ONCE) {
+    parts.push({ acquire: acquire.slice(start, start + MOST_AT_ONCE), release: [] });
+  }
+  return Object.keys(rest).length > 0 ? [...parts, { acquire: [], release: [], ...rest }] : parts;
+}
+
 /** The messages in their order, as many in one signal as its size allows, and at least one. */
 function inSignals(messages: readonly AdmissionMessage[]): AdmissionMessage[][] {
   const signals: AdmissionMessage[][] = [];
   let room = 0;
-  for (const message of messages) {
+  for (const message of messages.flatMap(inParts)) {
     const { length } = JSON.stringify(message);
     const last = signals.at(-1);
     if (last && length <= room) last.push(message);

@@ -190,12 +190,19 @@ export class AttemptFinisher {
     return verdictOf({ graders, timeoutSec, end, record: attempt?.record, memoryMb, ...this.deps.timers });
   }
 
-  /** What it no longer runs, its workspace may run elsewhere: ledgers grant it nothing while it has no room. */
+  /**
+   * What it no longer runs, its workspace may run elsewhere: ledgers grant it nothing while it has no room. Best effort:
+   * each ledger looks by itself now and then.
+   */
   private async unpark({ workspaceId, hasQuota }: RunJob): Promise<void> {
     if (!hasQuota) return;
-    const pools = await this.deps.pools.waitingUnderQuota(workspaceId);
     const message = { acquire: [], release: [], unpark: [workspaceId] };
-    await Promise.all(pools.map((poolId) => this.deps.sender.send(poolId, message)));
+    try {
+      const pools = await this.deps.pools.waitingUnderQuota(workspaceId);
+      await Promise.all(pools.map((poolId) => this.deps.sender.send(poolId, message)));
+    } catch {
+      // Nothing is lost but some seconds.
+    }
   }
 
   /** An attempt that was adopted may hold an earlier lease than the grant it was adopted with. */

@@ -5,6 +5,8 @@ import type { Holders, Holding } from './holders.js';
 
 /** Long enough for a grant to become an attempt, and for a closed attempt to give its lease back. */
 const SETTLED_IN_MS = 60_000;
+/** Attempts that one survey looks at. What it leaves out is met once these have a lease. */
+const MOST_READ = 500;
 
 /** Lease numbers from above `after` to `upTo`. */
 export interface LeaseSpan {
@@ -45,7 +47,10 @@ export class LeaseSurvey {
     const { holders, pools } = this.deps;
     if (!span) return { dead: await holders.dead(leases) };
     // The leases were read before: an attempt that is live now, and not new, has its lease among them.
-    const [dead, live] = [await holders.dead(leases), await pools.liveLeases(span.poolId, span)];
+    const [dead, live] = [
+      await holders.dead(leases),
+      await pools.liveLeases(span.poolId, { ...span, most: MOST_READ }),
+    ];
     const leased = new Set(leases.map(({ seq }) => seq));
     const running = new Set(live.map(({ seq }) => seq));
     const unleased = live.filter(({ seq, grantedAt }) => !leased.has(seq) && isSettled(grantedAt));

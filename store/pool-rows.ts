@@ -48,21 +48,21 @@ export const ticketDemand = (stored: WithDemand): Demand => ({
 
 const HELD = 'r.workspace_id, r.harness_pk, r.dataset_pk, h.session_pool';
 
-/** Of all leases. */
-const EVERY = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
+/** All leases. */
+const EVERY = { after: 0, upTo: Number.MAX_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER };
 
 /** Live attempts of a pool, or those whose leases are numbered from above `after` to `upTo`: each holds a lease. */
 export async function liveLeases(
   db: Queryable,
   poolId: string,
-  { after, upTo } = EVERY,
+  { after, upTo, most } = EVERY,
 ): Promise<{ lease: Lease; of: OfCase }[]> {
   const found = await rows<LeaseRow>(
     db,
     `SELECT a.holder, coalesce(r.asked_by, a.holder) AS "to", ${HELD}, a.seq, a.memory_mb, a.cpu_millicores, a.opened_at
      FROM attempts a JOIN runs r ON r.id = a.run_id JOIN harnesses h ON h.pk = r.harness_pk
-     WHERE a.pool_id = $1 AND a.closed_at IS NULL AND a.seq > $2 AND a.seq <= $3 ORDER BY a.seq`,
-    [poolId, after, upTo],
+     WHERE a.pool_id = $1 AND a.closed_at IS NULL AND a.seq > $2 AND a.seq <= $3 ORDER BY a.seq LIMIT $4`,
+    [poolId, after, upTo, most],
   );
   return found.map((row) => ({
     of: row,

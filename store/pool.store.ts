@@ -119,8 +119,8 @@ export class PoolStore {
     });
   }
 
-  /** What live attempts hold whose leases are numbered from above `after` to `upTo`. */
-  async liveLeases(poolId: string, span: { after: number; upTo: number }): Promise<Lease[]> {
+  /** At most so many of what live attempts hold whose leases are numbered from above `after` to `upTo`. */
+  async liveLeases(poolId: string, span: { after: number; upTo: number; most: number }): Promise<Lease[]> {
     return (await liveLeases(this.dataSource, poolId, span)).map(({ lease }) => lease);
   }
 

@@ -6,6 +6,9 @@ import { CONTROL } from './proxies.js';
 
 const { refuseTickets } = proxyActivities<AdmissionActivities>(CONTROL);
 
+/** As many as one activity ends well within its time. */
+const AT_ONCE = 200;
+
 /** Tickets that can never be met, until their runs are ended and whoever waits for them knows. */
 export class Refusals {
   private readonly pending = new Set<Refusal>();
@@ -23,8 +26,11 @@ export class Refusals {
     if (refused.length === 0) return;
     for (const refusal of refused) this.pending.add(refusal);
     inBackground(async () => {
-      await refuseTickets({ refused });
-      for (const refusal of refused) this.pending.delete(refusal);
+      for (let start = 0; start < refused.length; start += AT_ONCE) {
+        const part = refused.slice(start, start + AT_ONCE);
+        await refuseTickets({ refused: part });
+        for (const refusal of part) this.pending.delete(refusal);
+      }
     });
   }
 }

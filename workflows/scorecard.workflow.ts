@@ -124,7 +124,7 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
       if (!canUse) continue;
       const plan = await planNow(scorecardId);
       const budget = inFlightBudget(plan);
-      const step = shareWidth([...windows.values()], budget, unopened, urgent);
+      const step = shareWidth([...windows.values()], budget, unopened, isCapped(plan) ? 0 : urgent);
       for (const { index, width } of step.widen) {
         windows.set(index, { index, width, isDrained: false });
         const window = getExternalWorkflowHandle(windowWorkflowId(scorecardId, index));
@@ -156,7 +156,7 @@ function windowInput(root: ScorecardInput, index: number, width: number, plan: S
     scorecardId,
     index,
     width,
-    isCapped: plan.concurrency === budget,
+    isCapped: isCapped(plan),
     // Nobody else could use what the only window gives back.
     reportStep: isOnly ? width + 1 : Math.max(1, Math.min(Math.ceil(width / 2), Math.ceil(budget / REPORTS))),
   };
@@ -186,6 +186,9 @@ async function runWindow(input: WindowInput): Promise<void> {
     }
   }
 }
+
+/** Whether the scorecard's own `concurrency` is what limits it. */
+const isCapped = (plan: ScorecardPlan): boolean => plan.concurrency === inFlightBudget(plan);
 
 async function planNow(scorecardId: string): Promise<ScorecardPlan> {
   return localFirst(

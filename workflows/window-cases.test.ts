@@ -93,3 +93,14 @@ test('a run that is promoted before its window has listed it comes first once it
   cases.load([aRun(0), aRun(1), aRun(2)], 60);
   expect([...cases.askNext(1, 0).values()].flat().map((one) => one.holder)).toEqual([holder(2)]);
 });
+
+test('where somebody allowed so many at once, a promoted run is next, and waits for width like any other', () => {
+  const scope = { workspaceId: 'default', scorecardId: 'sc_1', windowId: 'window:sc_1:0', isCapped: true };
+  const cases = new WindowCases(scope);
+  cases.load([aRun(0), aRun(1), aRun(2)], 60);
+  cases.askNext(1, 0);
+  cases.promote('sc_1.2');
+  expect(cases.canAsk(1, 1)).toBe(false);
+  expect([...cases.askNext(1, 0).values()]).toEqual([]);
+  expect([...cases.askNext(2, 0).values()].flat().map((one) => one.holder)).toEqual([holder(2)]);
+});

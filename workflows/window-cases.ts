@@ -14,6 +14,8 @@ interface Scope {
   scorecardId: string;
   /** The window's own id: who is told of grants. */
   windowId: string;
+  /** The width is what somebody allowed: nothing goes beyond it. */
+  isCapped?: boolean;
 }
 
 /** Where each case of a window is: not asked for yet, waiting for a slot, or started. */
@@ -43,11 +45,16 @@ export class WindowCases {
     if (run) this.runs.splice(this.next + this.urgent, 0, run);
   }
 
-  /** How many of those that are next do not wait for width. */
+  /** How many of those that are next were promoted. */
   private get urgent(): number {
     if (this.promoted.size === 0) return 0;
     const end = this.runs.findIndex((run, i) => i >= this.next && !this.promoted.has(run.runId));
     return (end < 0 ? this.runs.length : end) - this.next;
+  }
+
+  /** How many of those that are next do not wait for width. */
+  private get beyond(): number {
+    return this.scope.isCapped ? 0 : this.urgent;
   }
 
   get remaining(): number {
@@ -75,12 +82,12 @@ export class WindowCases {
 
   /** Whether enough of the width is free to ask for more; `refill` is how many at a time. */
   canAsk(width: number, refill: number): boolean {
-    return this.urgent > 0 || (this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining));
+    return this.beyond > 0 || (this.remaining > 0 && width - this.inFlight >= Math.min(refill, this.remaining));
   }
 
-  /** The next runs, as far as the width allows, and those that were promoted. They wait from now on, or since an earlier window asked for them. */
+  /** The next runs, as far as the width allows, and beyond it those that were promoted. They wait from now on, or since an earlier window asked for them. */
   askNext(width: number, now: number): Map<string, RequestedTicket[]> {
-    const upTo = Math.min(this.runs.length, this.next + Math.max(this.urgent, width - this.inFlight));
+    const upTo = Math.min(this.runs.length, this.next + Math.max(this.beyond, width - this.inFlight));
     const asked = this.runs.slice(this.next, upTo);
     this.next = upTo;
     const fresh = asked.map((run): Wanted => ({ run, askedAt: run.askedAt ?? now }));

@@ -64,8 +64,8 @@ export class Window {
   ) {
     this.width = input.width;
     this.reported = input.width;
-    const { workspaceId, scorecardId } = input;
-    this.cases = new WindowCases({ workspaceId, scorecardId, windowId: workflowInfo().workflowId });
+    const { workspaceId, scorecardId, isCapped } = input;
+    this.cases = new WindowCases({ workspaceId, scorecardId, isCapped, windowId: workflowInfo().workflowId });
     setHandler(slotsGranted, (grants) => {
       this.inbox.push(...grants);
     });

@@ -26,11 +26,11 @@ function reasonOf(record: DecisionRecord): string {
     case 'refused':
       return `asks for ${record.asked} ${UNITS[record.axis]}, and the runtime has ${record.limit} in all`;
     case 'reserved': {
-      const by = record.startBy === undefined ? '' : `, until ${new Date(record.startBy).toISOString()} at the latest`;
+      const by = record.startBy === undefined ? '' : `, until about ${new Date(record.startBy).toISOString()}`;
       return `room is kept for it${passesText(record.passes)}${by}`;
     }
     case 'evicted':
-      return `the queue was full, and ${record.madeRoomFor.replace(/^case:/, '')} is of a workspace with fewer in it`;
+      return 'the queue was full, and a run of a workspace with fewer in it took its place';
   }
 }
 
