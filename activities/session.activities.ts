@@ -20,6 +20,8 @@ export interface SessionWatchRequest {
   patienceMs: number;
 }
 
+export type SessionActivities = ReturnType<typeof createSessionActivities>;
+
 export function createSessionActivities({ sessions, endpoints }: Deps) {
   return {
     /** Comes back once a session pool says something new, or patience ends, with what each said last. */

@@ -41,15 +41,24 @@ export const ReservationView = z.strictObject({
 });
 export type ReservationView = z.infer<typeof ReservationView>;
 
-/** A live session pool: of what its endpoint said last, what may still be taken. */
+/** A live session pool that cases wait in or hold a session of, and what its endpoint said last. */
 export const SessionPoolView = z.strictObject({
   name: z.string(),
-  /** Null: there is no reading, and the limits of the runtime alone hold. */
+  /**
+   * `unread`: its cases wait until it was asked once; `reading`: it tells how many may start; `failed`: it told nothing,
+   * and the limits of the runtime alone hold.
+   */
+  state: z.enum(['unread', 'reading', 'failed']),
+  /** Null without a reading. */
   total: z.int().nullable(),
+  /** Null without a reading, and where the endpoint does not say. */
   used: z.int().nullable(),
   readAt: z.string().nullable(),
+  /** Why there is no reading. */
+  failure: z.string().nullable(),
   /** Sessions that cases of this runtime hold. */
   ours: z.int(),
+  waiting: z.int(),
 });
 export type SessionPoolView = z.infer<typeof SessionPoolView>;
 

@@ -94,6 +94,8 @@ export interface AdmissionMessage {
   unpark?: string[];
   /** What live attempts hold, as the database has it; taken up where the holder has no lease. */
   adopt?: Lease[];
+  /** What session pools said. */
+  sessions?: SessionRead[];
   /** Somebody vouches for the runtime: its circuit closes. */
   resetCircuit?: true;
 }

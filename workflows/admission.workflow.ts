@@ -32,6 +32,7 @@ import {
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
 import { Refusals } from './refusals.js';
+import { SessionWatcher } from './session-watcher.js';
 
 const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<AdmissionActivities>(CONTROL);
 
@@ -70,6 +71,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     () => ({ poolId, ledger: traced.ledger, kind: limits.kind }),
     (found) => inbox.messages.push({ acquire: [], release: [], ...found }),
   );
+  const watcher = new SessionWatcher(poolId, (sessions) => inbox.messages.push({ acquire: [], release: [], sessions }));
   inBackground(() =>
     reconciler.keepSurveying(earlier.surveyAt, () => {
       isDue = true;
@@ -95,6 +97,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     refusals.refuse(refused);
     setCurrentDetails(describe(traced.ledger, limits));
     if (mustContinueAsNew(inbox.signals)) break;
+    watcher.follow(ledger.sessions.due(Date.now()));
     if (deliveries.length > 0) {
       // Never a local activity: what is told must be in the history first, as a repeated task may decide otherwise.
       const { gone } = await deliverGrants({ grants: deliveries.splice(0) });

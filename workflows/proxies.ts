@@ -26,6 +26,14 @@ export const CONTROL: ActivityOptions = {
 /** Looks at many executions, one by one. */
 export const SURVEY: ActivityOptions = { ...CONTROL, startToCloseTimeout: '60 seconds' };
 
+/** Asks session pools for a while; on the queue whose activities mostly wait. */
+export const SESSIONS: ActivityOptions = {
+  taskQueue: TASK_QUEUES.cases,
+  startToCloseTimeout: '60 seconds',
+  heartbeatTimeout: '10 seconds',
+  retry: PATIENT,
+};
+
 /** Follows a job to its end, however long that takes. */
 export const DISPATCH: ActivityOptions = {
   startToCloseTimeout: '30 hours',

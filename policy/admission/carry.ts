@@ -3,6 +3,7 @@ import type { DecisionRecord } from '../../contracts/decisions.js';
 import { Ledger } from './ledger.js';
 import type { LedgerState } from './ledger-state.js';
 import type { Reservation } from './reservation.js';
+import type { KnownSessions } from './session-pools.js';
 import type { QuotaCap } from './standing.js';
 
 /** In place of who is told: the holder itself. */
@@ -35,6 +36,7 @@ export interface CarriedLedger {
   reservation?: Reservation;
   quotaCaps?: readonly QuotaCap[];
   lastGrants?: (readonly [key: string, seq: number])[];
+  sessions?: Readonly<Record<string, KnownSessions>>;
   decisions?: readonly DecisionRecord[];
 }
 
@@ -79,7 +81,7 @@ export function carryLedger(ledger: Ledger): CarriedLedger {
 }
 
 /** Without what says nothing: most ledgers keep no room and park nobody. */
-function restOfState({ sinceAged, reservation, quotaCaps, decisions, ...state }: Remembered): Partial<CarriedLedger> {
+function restOfState({ sinceAged, reservation, quotaCaps, sessions, decisions, ...state }: Remembered): Partial<CarriedLedger> {
   const [passes, lastGrants] = [[...(state.passes ?? [])], [...(state.lastGrants ?? [])]];
   return {
     ...(sinceAged !== undefined && { sinceAged }),
@@ -87,6 +89,7 @@ function restOfState({ sinceAged, reservation, quotaCaps, decisions, ...state }:
     ...(reservation && { reservation }),
     ...(quotaCaps && quotaCaps.length > 0 && { quotaCaps }),
     ...(lastGrants.length > 0 && { lastGrants }),
+    ...(sessions && { sessions }),
     ...(decisions && decisions.length > 0 && { decisions: [...decisions] }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Lease, Ticket } from '../../contracts/admission.js';
 import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Reservation } from './reservation.js';
+import type { KnownSessions } from './session-pools.js';
 import type { QuotaCap } from './standing.js';
 
 /** What a ledger is made of. */
@@ -18,5 +19,7 @@ export interface LedgerState {
   quotaCaps?: readonly QuotaCap[];
   /** The number of the last lease of workspaces and scorecards, the earliest first. */
   lastGrants?: Iterable<readonly [string, number]>;
+  /** What session pools said last, by name. */
+  sessions?: Readonly<Record<string, KnownSessions>>;
   decisions?: readonly DecisionRecord[];
 }

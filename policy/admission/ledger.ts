@@ -13,6 +13,7 @@ import { Order } from './order.js';
 import { Picker } from './picker.js';
 import { type Reservation, Reservations } from './reservation.js';
 import { freeOf, less, type Use, wholeOf } from './room.js';
+import { SessionPools } from './session-pools.js';
 import { InUse, LastGrants, scorecardOf } from './shares.js';
 import { Standing } from './standing.js';
 
@@ -49,6 +50,8 @@ export class Ledger {
   private nextSeq: number;
   private readonly held = new Map<string, Lease>();
   private readonly inUseNow: InUse;
+  /** The live session pools that tickets and leases name. */
+  readonly sessions: SessionPools;
   private readonly standing: Standing;
   private readonly order: Order;
   private readonly aged: AgedTurn;
@@ -59,9 +62,10 @@ export class Ledger {
   constructor({ epoch, nextSeq, leases, tickets, ...state }: LedgerState) {
     this.epoch = epoch;
     this.nextSeq = nextSeq;
+    this.sessions = new SessionPools(state.sessions);
     this.inUseNow = new InUse(new LastGrants(state.lastGrants));
-    this.standing = new Standing(this.inUseNow, state.quotaCaps ?? []);
-    this.order = new Order(this.standing);
+    this.standing = new Standing(this.inUseNow, this.sessions, state.quotaCaps ?? []);
+    this.order = new Order(this.standing, this.sessions);
     this.demands = new DemandCheck(this.order);
     this.aged = new AgedTurn(state.sinceAged);
     this.reservations = new Reservations(state.passes, state.reservation);
@@ -86,6 +90,7 @@ export class Ledger {
       reservation: this.reservations.held,
       quotaCaps: this.standing.quotaCaps,
       lastGrants: this.inUseNow.lastGrants.all,
+      sessions: this.sessions.carry(),
       decisions: this.log.last,
     };
   }
@@ -163,7 +168,7 @@ export class Ledger {
    */
   receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     const again = new Map<string, Delivery>();
-    for (const { acquire, release, promote = [], unpark = [], adopt = [] } of messages) {
+    for (const { acquire, release, promote = [], unpark = [], adopt = [], sessions = [] } of messages) {
       for (const given of release) if (this.release(given)) again.delete(given.holder);
       for (const ticket of acquire) {
         const lease = this.held.get(ticket.holder);
@@ -175,6 +180,7 @@ export class Ledger {
       for (const { holder, at } of promote) this.promote(holder, at);
       for (const workspace of unpark) this.unpark(workspace);
       for (const lease of adopt) this.adopt(lease);
+      for (const read of sessions) this.sessions.note(read);
     }
     return [...again.values()];
   }
@@ -190,7 +196,8 @@ export class Ledger {
    * 5. In order of arrival.
    * 6. Among equals in shares it is the turn of who was granted something longer ago; else the id decides, so that the
    *    order is total.
-   * 7. Passed over are paused scorecards, workspaces at their quota, and tickets whose session pool is full.
+   * 7. Passed over are paused scorecards, workspaces at their quota, and tickets whose session pool is full
+   *    or was not asked yet.
    * 8. A ticket fits if slots, declared memory and declared CPU all stay within the envelope; an exact fit fits. What it
    *    does not declare is not counted, even where that sum is already full. What does not fit is passed over.
    * 9. Whoever is first of all that would fit into the empty envelope is passed by each grant behind it. After 16 such
@@ -214,6 +221,7 @@ export class Ledger {
       const passes = this.reservations.passes.get(holder) ?? 0;
       this.log.add({ what: 'granted', at: now, holder, by, free: freeOf(envelope, free), passes });
       granted.push(this.grant(waiter, now));
+      if (waiter.ticket.demand.sessionPool !== undefined) this.lookAtSessions(envelope, now);
       if (passed && this.reservations.pass(passed.ticket.holder)) {
         const reserved = picker.reserve(passed, less(wholeOf(envelope), this.inUse), this.held.values());
         this.log.add({ what: 'reserved', at: now, ...reserved });
@@ -225,7 +233,12 @@ export class Ledger {
   private follow(limits: AdmissionLimits, now: number): LimitsInForce {
     const { inForce, isChanged } = this.standing.follow(limits, now);
     if (isChanged) this.order.placeAll();
+    this.lookAtSessions(inForce.envelope, now);
     return inForce;
+  }
+
+  private lookAtSessions({ slots }: Envelope, now: number): void {
+    for (const sessionPool of this.sessions.look(slots, now)) this.order.look(sessionPool);
   }
 
   /** Whether it ended a lease. */
@@ -235,6 +248,7 @@ export class Ledger {
     if (isEnd) {
       this.held.delete(holder);
       this.inUseNow.remove(lease);
+      this.sessions.giveBack(lease);
       if (isOverQuota) this.standing.park(lease.workspace);
       this.order.place(lease.workspace, scorecardOf(holder));
     }
@@ -251,6 +265,7 @@ export class Ledger {
   private hold(lease: Lease): void {
     this.held.set(lease.holder, lease);
     this.inUseNow.add(lease);
+    this.sessions.hold(lease);
   }
 
   private adopt(lease: Lease): void {
@@ -277,12 +292,14 @@ export class Ledger {
     const { holder } = ticket;
     // Earlier workers did not say whose it is.
     const workspace = ticket.workspace ?? '';
-    if (!this.order.get(holder) && this.waiting >= MAX_TICKETS) {
+    const isNew = !this.order.get(holder);
+    if (isNew && this.waiting >= MAX_TICKETS) {
       const newest = this.order.newestAbove(workspace)?.ticket.holder;
       if (newest === undefined) return;
       this.withdraw(newest);
       this.log.add({ what: 'evicted', at: now, holder: newest, madeRoomFor: holder });
     }
+    if (isNew) this.sessions.arrive(ticket, now);
     if (this.order.put({ ...ticket, workspace })) this.demands.add(holder);
   }
 

@@ -2,6 +2,7 @@ import type { Ticket, WorkClass } from '../../contracts/admission.js';
 import { FitTree, type May, NOTHING } from './fit-tree.js';
 import { type Gates, type LineKey, newer, type Waiter, WorkspaceLine } from './lines.js';
 import { boundsOf, isKnown, NEVER } from './room.js';
+import type { SessionPools } from './session-pools.js';
 import { scorecardOf } from './shares.js';
 
 /** Where tickets stand: workspaces within a class, scorecards within a workspace, arrival within a scorecard. */
@@ -11,7 +12,10 @@ export class Order {
   private readonly lanes: Record<WorkClass, Lane> = { interactive: new Lane(), batch: new Lane() };
   private arrived = 0;
 
-  constructor(private readonly gates: Gates) {}
+  constructor(
+    private readonly gates: Gates,
+    private readonly sessions: Pick<SessionPools, 'wait'>,
+  ) {}
 
   get size(): number {
     return this.waiters.size;
@@ -38,6 +42,7 @@ export class Order {
     const waiter = { ticket: waiting, arrival: known?.arrival ?? this.arrived, bounds: boundsOf(ticket) };
     this.waiters.set(ticket.holder, waiter);
     this.counts.set(ticket.workspace, this.countOf(ticket.workspace) + 1);
+    this.sessions.wait(waiting, 1);
     this.lanes[laneOf(waiting)].add(waiter, this.gates);
     return true;
   }
@@ -47,6 +52,7 @@ export class Order {
     if (!waiter) return undefined;
     const { workspace } = waiter.ticket;
     this.waiters.delete(holder);
+    this.sessions.wait(waiter.ticket, -1);
     this.lanes[laneOf(waiter.ticket)].remove(waiter);
     const left = this.countOf(workspace) - 1;
     if (left > 0) this.counts.set(workspace, left);

@@ -17,7 +17,7 @@ export class Reasons {
     private readonly runtime: string,
     private readonly ledger: Ledger,
     private readonly limits: AdmissionLimits,
-    now: number,
+    private readonly now: number,
   ) {
     this.inForce = limitsAt(limits, now);
     this.paused = new Set(limits.pausedScorecards);
@@ -27,7 +27,8 @@ export class Reasons {
   /**
    * What holds a ticket up, the first that applies:
    * 1. the runtime is paused or drains, 2. its scorecard is paused, 3. its workspace is at its quota,
-   * 4. slots, memory or CPU are in use, as far as it asks for them, 5. they are kept for another ticket.
+   * 4. its session pool is full or was not asked yet,
+   * 5. slots, memory or CPU are in use, as far as it asks for them, 6. they are kept for another ticket.
    * None of these: it has its turn among those before it.
    */
   of({ holder, workspace, demand }: Ticket): Hold {
@@ -38,6 +39,7 @@ export class Reasons {
     const isKept = reservation !== undefined && reservation.holder !== holder;
     return (
       this.quota(workspace) ??
+      this.pool(demand) ??
       this.capacity(demand) ??
       (isKept ? this.hold('reservation', this.scope) : this.axis('slots'))
     );
@@ -57,6 +59,11 @@ export class Reasons {
     // What a parked workspace has open elsewhere fills its quota.
     const used = this.parked.has(workspace) ? limit : this.ledger.useOf(workspace).slots;
     return used < limit ? undefined : { reason: 'quota', scope: `workspace ${workspace}`, limit, used };
+  }
+
+  private pool({ sessionPool }: Demand): Hold | undefined {
+    const full = sessionPool === undefined ? undefined : this.ledger.sessions.full(sessionPool, this.now);
+    return full && { reason: 'pool', scope: `pool ${sessionPool}`, limit: full.total, used: full.used };
   }
 
   private capacity({ memoryMb = 0, cpuMillicores = 0 }: Demand): Hold | undefined {

@@ -1,5 +1,7 @@
 import type { Lease, SessionAnswer } from '../../contracts/admission.js';
 import { aTicket } from '../../test/builders.js';
+import { carryLedger, resumeLedger } from './carry.js';
+import { Ledger } from './ledger.js';
 import { SessionPools } from './session-pools.js';
 
 const NOW = 1_000_000;
@@ -22,7 +24,19 @@ function read(answer: SessionAnswer, agesMs: readonly number[] = []): SessionPoo
   pools.note({ pool: POOL, at: NOW, answer });
   return pools;
 }
-const room = (pools: SessionPools, slots = 1_000, now = NOW) => pools.roomOf(POOL, slots, now);
+/** Grants as many as may start, and takes them back. */
+function room(pools: SessionPools, slots = 1_000, now = NOW): number {
+  pools.wait(needs(POOL), 1);
+  const granted: Lease[] = [];
+  for (pools.look(slots, now); pools.isOpen(POOL); pools.look(slots, now)) {
+    const lease = leaseOf(-1e9);
+    granted.push(lease);
+    pools.hold(lease);
+  }
+  for (const lease of granted) pools.giveBack(lease);
+  pools.wait(needs(POOL), -1);
+  return granted.length;
+}
 const names = (pools: SessionPools, now = NOW) => pools.due(now).map(({ pool }) => pool);
 
 describe('room', () => {
@@ -35,7 +49,7 @@ describe('room', () => {
     ['less leases whose session may not be seen yet', { total: 32, used: 21 }, [old, 9_999, 0, -500], 1_000, 8],
     ['of a pool that tells its total alone, all but ours', { total: 5 }, [old, old, 0], 1_000, 2],
     ['never more of ours than the pool has, whatever it says', { total: 3, used: 0 }, [old, old, old], 1_000, 0],
-    ['nothing where others took more than was free', { total: 3, used: 3 }, [0], 1_000, -1],
+    ['nothing where others took more than was free', { total: 3, used: 3 }, [0], 1_000, 0],
     ['the runtime’s own limit where nothing is read', DEAD, [old, 0], 16, 14],
   ])('%s', (_title, answer, ages, slots, want) => {
     expect(room(read(answer, ages), slots)).toBe(want);
@@ -46,6 +60,7 @@ describe('room', () => {
     const lease = leaseOf(-100);
     pools.hold(lease);
     expect(room(pools)).toBe(10);
+    expect(pools.full(POOL, NOW)).toBeUndefined();
     pools.note({ pool: POOL, at: NOW + 20_000, answer: { total: 32, used: 22 } });
     expect(room(pools)).toBe(10);
     pools.giveBack(lease);
@@ -74,7 +89,7 @@ describe('room', () => {
 
   test('a reading that arrives late does not replace a newer one', () => {
     const pools = read({ total: 9, used: 9 });
-    expect(pools.note({ pool: POOL, at: NOW - 1, answer: { total: 9, used: 0 } })).toBe(false);
+    pools.note({ pool: POOL, at: NOW - 1, answer: { total: 9, used: 0 } });
     expect(room(pools)).toBe(0);
   });
 });
@@ -102,7 +117,7 @@ describe('what is asked', () => {
     pools.arrive(needs(POOL), NOW + 200);
     expect(pools.due(NOW + 200)).toEqual([]);
     expect(pools.due(NOW + 3_000)).toEqual([{ pool: POOL }]);
-    expect(pools.note({ pool: POOL, at: NOW + 3_100, answer: DEAD })).toBe(false);
+    pools.note({ pool: POOL, at: NOW + 3_100, answer: DEAD });
     expect(pools.due(NOW + 3_600_000)).toEqual([]);
     expect(room(pools, 4)).toBe(4);
   });
@@ -117,6 +132,21 @@ describe('what is asked', () => {
   });
 });
 
+test.each<[string, SessionAnswer, number[], ReturnType<SessionPools['full']>]>([
+  ['it is taken', { total: 2, used: 2 }, [], { total: 2, used: 2 }],
+  ['ours may be about to take what is left', { total: 32, used: 21 }, Array(11).fill(0), { total: 32, used: 32 }],
+  ['ours are as many as it has', { total: 2 }, [0, 0], { total: 2, used: 2 }],
+  ['others took more than it has', { total: 2, used: 2 }, [0], { total: 2, used: 3 }],
+])('a pool is full when %s', (_title, answer, ages, want) => {
+  expect(read(answer, ages).full(POOL, NOW)).toEqual(want);
+});
+
+test('a pool that was not asked yet holds its tickets up, one that says nothing does not', () => {
+  expect(new SessionPools().full(POOL, NOW)).toEqual({ total: null, used: null });
+  expect(read(DEAD).full(POOL, NOW)).toBeUndefined();
+  expect(read({ total: 3, used: 2 }).full(POOL, NOW)).toBeUndefined();
+});
+
 test('says of each pool what it said, who waits in it and how many leases are ours', () => {
   const pools = read({ total: 32, used: 21 }, [0, 0]);
   pools.wait(needs('unread'), 1);
@@ -125,6 +155,25 @@ test('says of each pool what it said, who waits in it and how many leases are ou
     { pool: POOL, waiting: 1, ours: 2, said: { answer: { total: 32, used: 21 }, at: NOW } },
     { pool: 'unread', waiting: 1, ours: 0 },
   ]);
+});
+
+test('a ledger grants what a pool has left and the rest of the queue as ever, also once it is carried over', () => {
+  const limits = { envelope: { slots: 4 }, workspaces: {}, pausedScorecards: [] };
+  const holders = ['a', 'b', 'c'].map((holder) => aTicket({ holder, demand: { sessionPool: POOL } }));
+  let ledger = Ledger.open(1, [], [...holders, aTicket({ holder: 'other' })]);
+  const says = (total: number, used: number, at = NOW) =>
+    ledger.receive([{ acquire: [], release: [], sessions: [{ pool: POOL, at, answer: { total, used } }] }], at);
+  const granted = (now = NOW) => ledger.decide(limits, now).granted.map(({ holder }) => holder);
+
+  expect(granted()).toEqual(['other']);
+  says(5, 3);
+  expect(granted()).toEqual(['a', 'b']);
+  ledger = resumeLedger(JSON.parse(JSON.stringify(carryLedger(ledger))));
+  expect(ledger.sessions.full(POOL, NOW)).toEqual({ total: 5, used: 5 });
+  expect(granted()).toEqual([]);
+  ledger.receive([{ acquire: [], release: [{ holder: 'a', isGone: true }] }], NOW + 1_000);
+  expect(granted(NOW + 1_000)).toEqual(['c']);
+  expect(ledger.sessions.due(NOW)).toEqual([]);
 });
 
 test('what is carried over as JSON says the same, without pools that nobody waits in', () => {

@@ -18,6 +18,8 @@ export interface KnownSessions {
   isWanted?: true;
 }
 
+type Reading = Exclude<SessionAnswer, { failure: string }>;
+
 /** A session pool to ask. */
 export interface WatchedPool {
   pool: string;
@@ -73,18 +75,25 @@ export class SessionPools {
     if (sessionPool !== undefined) this.pool(sessionPool).giveBack(holder);
   }
 
-  /** What an endpoint said. Whether it says something else than before. */
-  note({ pool: name, at, answer }: SessionRead): boolean {
+  /** What an endpoint said. */
+  note({ pool: name, at, answer }: SessionRead): void {
     const pool = this.pool(name);
-    const before = pool.said;
-    if (before && before.at > at) return false;
-    pool.say({ answer, at });
-    return before === undefined || JSON.stringify(before.answer) !== JSON.stringify(answer);
+    if (!pool.said || pool.said.at <= at) pool.say({ answer, at });
   }
 
-  /** Tickets that may start now, given the slots of the runtime. */
-  roomOf(name: string, slots: number, now: number): number {
-    return this.pool(name).room(slots, now);
+  /** Whether a ticket of it may start, as it was when it was looked at last. */
+  isOpen(name: string): boolean {
+    return this.pool(name).isOpen;
+  }
+
+  /** Looks at those that someone waits in, given the slots of the runtime. Which of them opened or closed since. */
+  look(slots: number, now: number): string[] {
+    return [...this.pools].flatMap(([name, pool]) => (pool.waiting > 0 && pool.look(slots, now) ? [name] : []));
+  }
+
+  /** What a pool itself has no more of, as its tickets see it; undefined: it is not what they wait for. */
+  full(name: string, now: number): { total: number | null; used: number | null } | undefined {
+    return this.pool(name).full(now);
   }
 
   /** Which pools are to be asked, of those that someone waits in: those asked longest ago first. */
@@ -120,6 +129,7 @@ export class SessionPools {
 
 class SessionPool {
   waiting = 0;
+  isOpen = false;
   said: KnownSessions | undefined;
   private readonly ours = new Map<string, Lease>();
   /** Of ours, those that the last reading may not count. */
@@ -150,14 +160,31 @@ class SessionPool {
     return said && ('failure' in said.answer || said.at >= now - STALE_MS) ? said : undefined;
   }
 
-  room(slots: number, now: number): number {
+  /** Whether it opened or closed since it was looked at last. */
+  look(slots: number, now: number): boolean {
+    const was = this.isOpen;
+    this.isOpen = this.room(slots, now) >= 1;
+    return this.isOpen !== was;
+  }
+
+  full(now: number): { total: number | null; used: number | null } | undefined {
+    const answer = this.saidAt(now)?.answer;
+    if (!answer) return { total: null, used: null };
+    if ('failure' in answer || this.free(answer) >= 1) return undefined;
+    return { total: answer.total, used: answer.total - this.free(answer) };
+  }
+
+  /** Tickets that may start now. */
+  private room(slots: number, now: number): number {
     const answer = this.saidAt(now)?.answer;
     if (!answer) return 0;
+    const spare = slots - this.held;
+    return 'failure' in answer ? spare : Math.min(spare, this.free(answer));
+  }
+
+  private free({ total, used }: Reading): number {
     const { held } = this;
-    if ('failure' in answer) return slots - held;
-    const { total, used } = answer;
-    const free = used === undefined ? total - held : total - used - this.unseen.size;
-    return Math.min(slots - held, total - held, free);
+    return Math.min(total - held, used === undefined ? total - held : total - used - this.unseen.size);
   }
 
   isDue(now: number): boolean {

@@ -3,6 +3,7 @@ import type { Envelope } from '../../contracts/runtime.js';
 import { type LimitsInForce, limitsAt } from './limits.js';
 import type { Gates } from './lines.js';
 import { NEVER } from './room.js';
+import type { SessionPools } from './session-pools.js';
 import { dominantShare, type InUse } from './shares.js';
 
 type Shares = Readonly<Record<string, WorkspaceShare>>;
@@ -24,6 +25,7 @@ export class Standing implements Gates {
 
   constructor(
     private readonly inUse: InUse,
+    private readonly sessions: Pick<SessionPools, 'isOpen'>,
     caps: Iterable<QuotaCap>,
   ) {
     this.caps = new Map(Array.from(caps, (cap) => [cap.workspace, cap]));
@@ -106,8 +108,8 @@ export class Standing implements Gates {
     return this.paused.has(scorecard);
   }
 
-  hasSession(_sessionPool: string): boolean {
-    return true;
+  hasSession(sessionPool: string): boolean {
+    return this.sessions.isOpen(sessionPool);
   }
 
   private quotaOf(workspace: string): number {

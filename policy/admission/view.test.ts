@@ -1,4 +1,4 @@
-import type { AdmissionLimits, Demand, Ticket } from '../../contracts/admission.js';
+import type { AdmissionLimits, Demand, SessionAnswer, SessionRead, Ticket } from '../../contracts/admission.js';
 import { PoolView, QueuePage } from '../../contracts/admission-view.js';
 import { aTicket } from '../../test/builders.js';
 import { Ledger } from './ledger.js';
@@ -10,8 +10,9 @@ const SCORECARD = 'sc_1';
 const ticketOf = (run: string, parts: Partial<Ticket> = {}): Ticket => aTicket({ holder: `case:${run}`, ...parts });
 
 /** A pool in which everything that can be granted has been. */
-function seen(tickets: Ticket[], limits: Partial<AdmissionLimits>): Seen {
+function seen(tickets: Ticket[], limits: Partial<AdmissionLimits>, sessions: SessionRead[] = []): Seen {
   const ledger = Ledger.open(1, [], tickets);
+  ledger.receive([{ acquire: [], release: [], sessions }], NOW);
   const all = { envelope: { slots: 1 }, workspaces: {}, pausedScorecards: [], ...limits };
   ledger.decide(all, NOW);
   return { runtime: 'here', ledger, limits: all, now: NOW };
@@ -117,7 +118,8 @@ test('the view of a pool tells limits, use, holders and who waits since when', (
     ticketOf('run_4', { askedAt: NOW }),
     ticketOf('run_5', { askedAt: NOW - 90_000, class: 'interactive' }),
   ];
-  const view = viewPool(seen(tickets, { envelope: { slots: 4, memoryMb: 500 }, dial }));
+  const sessions = [{ pool: 'default/browser', at: NOW, answer: { total: 9, used: 2 } }];
+  const view = viewPool(seen(tickets, { envelope: { slots: 4, memoryMb: 500 }, dial }, sessions));
   expect(PoolView.parse(view)).toEqual(view);
   expect(view).toMatchObject({
     envelope: { slots: 4, memoryMb: 500 },
@@ -135,7 +137,42 @@ test('the view of a pool tells limits, use, holders and who waits since when', (
     ],
     moreLeases: 0,
     waiting: { interactive: 0, batch: 3, aged: 2 },
+    sessionPools: [{ name: 'default/browser', state: 'reading', total: 9, used: 2, ours: 1, waiting: 0 }],
   });
+});
+
+test.each<[string, SessionAnswer | undefined, object, object | undefined]>([
+  [
+    'is full',
+    { total: 2, used: 2 },
+    { state: 'reading', total: 2, used: 2, failure: null, ours: 0, waiting: 1 },
+    { reason: 'pool', scope: 'pool acme/browse', limit: 2, used: 2, ahead: 0 },
+  ],
+  [
+    'was not asked yet',
+    undefined,
+    { state: 'unread', total: null, used: null, readAt: null, ours: 0, waiting: 1 },
+    { reason: 'pool', scope: 'pool acme/browse', limit: null, used: null, ahead: 0 },
+  ],
+  [
+    'tells nothing',
+    { failure: 'it answers 503' },
+    { state: 'failed', total: null, failure: 'it answers 503', ours: 1, waiting: 0 },
+    undefined,
+  ],
+  [
+    'tells its total alone',
+    { total: 3 },
+    { state: 'reading', total: 3, used: null, readAt: new Date(NOW).toISOString(), ours: 1, waiting: 0 },
+    undefined,
+  ],
+])('a ticket of a session pool that %s holds up nobody else', (_title, answer, want, waits) => {
+  const needs = { sessionPool: 'acme/browse' };
+  const tickets = [ticketOf('run_1', { demand: needs }), ticketOf('run_2')];
+  const pool = seen(tickets, { envelope: slots }, answer && [{ pool: needs.sessionPool, at: NOW, answer }]);
+  expect(viewPool(pool).sessionPools).toMatchObject([{ name: 'acme/browse', ...want }]);
+  const placed = { reason: 'placement' };
+  expect(explainWaiting(pool, ['run_1', 'run_2'])).toMatchObject({ run_1: waits ?? placed, run_2: placed });
 });
 
 test('a dial that has ended is not shown', () => {

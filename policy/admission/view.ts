@@ -7,6 +7,7 @@ import type {
   QueuePage,
   QueueRequest,
   ReservationView,
+  SessionPoolView,
 } from '../../contracts/admission-view.js';
 import type { Waiting } from '../../contracts/waiting.js';
 import { AGED_AFTER_MS } from './ageing.js';
@@ -14,6 +15,7 @@ import { decisionView } from './decision-words.js';
 import type { Ledger } from './ledger.js';
 import { limitsAt } from './limits.js';
 import { Reasons } from './reasons.js';
+import type { SessionPoolState } from './session-pools.js';
 
 /** Entries of one list in an answer: a query carries little, and nobody reads more. */
 const MOST_LISTED = 200;
@@ -47,7 +49,7 @@ export function viewPool({ ledger, limits, now }: Seen): PoolView {
     reservation: reservationView(ledger),
     parkedWorkspaces: ledger.parked.slice(0, MOST_LISTED),
     pausedScorecards: limits.pausedScorecards.slice(0, MOST_LISTED),
-    sessionPools: [],
+    sessionPools: ledger.sessions.states(now).slice(0, MOST_LISTED).map(sessionPoolView),
     circuit: null,
     decisions: ledger.decisions.map(decisionView),
   };
@@ -124,6 +126,14 @@ const leaseView = ({ workspace, seq, demand, grantedAt, ...lease }: Lease): Leas
   demand: demandView(demand),
   grantedAt: timeOf(grantedAt),
 });
+
+function sessionPoolView({ pool: name, ours, waiting, said }: SessionPoolState): SessionPoolView {
+  const rest = { name, ours, waiting, readAt: said ? timeOf(said.at) : null };
+  if (!said) return { ...rest, state: 'unread', total: null, used: null, failure: null };
+  const { answer } = said;
+  if ('failure' in answer) return { ...rest, state: 'failed', total: null, used: null, failure: answer.failure };
+  return { ...rest, state: 'reading', total: answer.total, used: answer.used ?? null, failure: null };
+}
 
 const demandView = ({ memoryMb, cpuMillicores, sessionPool }: Demand): DemandView => ({
   memoryMb: memoryMb ?? null,
