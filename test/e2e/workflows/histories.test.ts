@@ -11,6 +11,7 @@ import {
 import { POOL } from '../../integration/store/world.js';
 import { eventually, installRuntime, sharedTemporal } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
+import { SessionServer, says } from './session-server.js';
 
 /**
  * Golden histories: what running workflows may have recorded, replayed by the code of today. To record them anew, and
@@ -21,6 +22,7 @@ const isRecording = process.env.EVERDICT_RECORD_HISTORIES === '1';
 const SCENARIOS = [
   'admission-continued',
   'admission-rebuilt',
+  'admission-sessions',
   'case-cancelled',
   'case-long',
   'case-short',
@@ -104,11 +106,27 @@ async function recordAll(lab: Lab): Promise<void> {
   await record(lab, 'admission-continued', admissionWorkflowId(POOL), next.runId);
 }
 
+/** A pool that is full twice, and whose endpoint then breaks. */
+async function recordSessions(lab: Lab): Promise<void> {
+  const server = new SessionServer();
+  await server.listen();
+  const pool = lab.platform.client.workflow.getHandle(admissionWorkflowId(POOL));
+  await pool.terminate('to be rebuilt');
+  const answers = [says(2, 2), says(2, 2), says(2, 1)];
+  const harnessPk = await server.register(lab.world, 'browse', (reads, reply) =>
+    (answers[reads - 1] ?? says(1, 2))(reads, reply),
+  );
+  await (await lab.start(await lab.submit(['true', 'true', 'true'], { harnessPk }))).result();
+  await record(lab, 'admission-sessions', admissionWorkflowId(POOL));
+  server.close();
+}
+
 beforeAll(async () => {
   if (!isRecording) return installRuntime();
-  const lab = await Lab.open();
+  const lab = await Lab.open({ EVERDICT_EGRESS_ALLOW: '127.0.0.0/8' });
   try {
     await recordAll(lab);
+    await recordSessions(lab);
   } finally {
     await lab.close();
   }

@@ -1,26 +1,17 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
 import { newId } from '../../../store/ids.js';
 import { admissionWorkflowId, caseStart, waitingOf } from '../../../workflows/messages.js';
-import { aCase, aHarness, aRuntime, MEMBER } from '../../builders.js';
+import { aCase, aRuntime, MEMBER } from '../../builders.js';
 import { POOL } from '../../integration/store/world.js';
 import { eventually } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
+import { SessionServer, says } from './session-server.js';
 
 const OTHER_POOL = 'rt:default:there';
-/** Every endpoint of the tests, by path: how often it was asked, and what it answers. */
-const pools = new Map<string, { reads: number; answer: (reads: number, reply: ServerResponse) => void }>();
-const server = createServer(({ url = '' }, reply) => {
-  const pool = pools.get(url.slice(1));
-  if (!pool) return void reply.destroy();
-  pool.reads += 1;
-  pool.answer(pool.reads, reply);
-});
-
+const server = new SessionServer();
 let lab: Lab;
 beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await server.listen();
   lab = await Lab.open({ EVERDICT_EGRESS_ALLOW: '127.0.0.0/8' });
   await lab.world.runtimes.insert('default', aRuntime({ id: 'there' }), { slots: 4 }, MEMBER);
   await lab.setSlots(20, '1.1.0');
@@ -28,28 +19,8 @@ beforeAll(async () => {
 }, 2 * MINUTE);
 afterAll(async () => {
   await lab.close();
-  server.closeAllConnections();
   server.close();
 }, MINUTE);
-
-const says = (total: number, used: number) => (_reads: number, reply: ServerResponse) =>
-  void reply.end(JSON.stringify({ max_browsers: total, active: { browsers: used } }));
-
-/** A harness whose cases need a session of a pool of that name. */
-async function aPool(id: string, answer: (reads: number, reply: ServerResponse) => void): Promise<number> {
-  const { port } = server.address() as AddressInfo;
-  pools.set(id, { reads: 0, answer });
-  const capacity = { poll: `http://127.0.0.1:${port}/${id}`, total: 'max_browsers', used: '$.active.browsers' };
-  const harness = aHarness({ id, command: 'sh "$EVERDICT_TASK_FILE"', acquire: { capacity } });
-  await lab.world.harnesses.insert('default', harness, MEMBER);
-  const found = await lab.world.harnesses.find('default', id);
-  if (!found) throw new Error('the harness was not stored');
-  return found.pk;
-}
-const answering = (id: string, answer: (reads: number, reply: ServerResponse) => void): void => {
-  pools.set(id, { reads: 0, answer });
-};
-const readsOf = (id: string): number => pools.get(id)?.reads ?? 0;
 
 interface Parts {
   task?: string;
@@ -92,7 +63,7 @@ test(
   'F59 as many cases start as the pool has sessions left, and as many as the runtime has slots once it is gone',
   async () => {
     const others = 21;
-    const harness = await aPool('browse', async (reads, reply) => {
+    const harness = await server.register(lab.world, 'browse', async (reads, reply) => {
       const ours = await lab.liveAttempts();
       says(32, others + ours.length)(reads, reply);
     });
@@ -103,12 +74,12 @@ test(
     expect(await untilHeldUp(late.id, 32)).toMatchObject(heldUpBy('browse', 32, 32));
     expect((await open()).length).toBe(11);
 
-    answering('browse', (_reads, reply) => void reply.destroy());
+    server.answer('browse', (_reads, reply) => void reply.destroy());
     await eventually('the others run, too', async () => (await open()).length === 14);
-    expect(readsOf('browse')).toBe(1);
+    expect(server.readsOf('browse')).toBe(1);
     const last = await start(harness, { task: 'sleep 120' });
     await eventually('and one that comes later', async () => (await open()).length === 15);
-    expect(readsOf('browse')).toBeLessThanOrEqual(2);
+    expect(server.readsOf('browse')).toBeLessThanOrEqual(2);
     await cancel([...runs, late, last].map(({ handle }) => handle));
   },
   2 * MINUTE,
@@ -117,12 +88,14 @@ test(
 test(
   'F61 a case at a full pool starts once a session is free, says what it waits for, and places nothing before',
   async () => {
-    const harness = await aPool('full', (reads, reply) => says(2, reads <= 2 ? 2 : 1)(reads, reply));
+    const harness = await server.register(lab.world, 'full', (reads, reply) =>
+      says(2, reads <= 2 ? 2 : 1)(reads, reply),
+    );
     const { id, handle } = await start(harness);
     expect(await untilHeldUp(id, 2)).toMatchObject(heldUpBy('full', 2, 2));
     expect(await lab.world.attempts.list(id)).toEqual([]);
     expect(await handle.result()).toBe('passed');
-    expect(readsOf('full')).toBe(3);
+    expect(server.readsOf('full')).toBe(3);
   },
   MINUTE,
 );
@@ -130,7 +103,7 @@ test(
 test(
   'F61 a case at a pool that never has a session ends at its queue deadline, or when it is cancelled',
   async () => {
-    const harness = await aPool('stuck', says(2, 2));
+    const harness = await server.register(lab.world, 'stuck', says(2, 2));
     const [late, cancelled] = await Promise.all([start(harness, { queueDeadlineSec: 3 }), start(harness)]);
     await untilHeldUp(cancelled.id, 2);
     expect(await late.handle.result()).toBe('errored');
@@ -146,14 +119,14 @@ test(
 test(
   'F57 a pool that does not answer holds up its own cases, no others of the runtime, and no other runtime',
   async () => {
-    const silent = await start(await aPool('silent', () => undefined));
+    const silent = await start(await server.register(lab.world, 'silent', () => undefined));
     await untilHeldUp(silent.id, null);
     const harness = await lab.world.harnesses.find('default', 'shell');
     const others = [POOL, OTHER_POOL].map((poolId) => start(harness?.pk ?? 0, { poolId }));
     for (const { handle } of await Promise.all(others)) expect(await handle.result()).toBe('passed');
     expect(await waiting(silent.id)).toMatchObject(heldUpBy('silent', null, null));
     expect(await silent.handle.result()).toBe('passed');
-    expect(readsOf('silent')).toBe(1);
+    expect(server.readsOf('silent')).toBe(1);
   },
   MINUTE,
 );
