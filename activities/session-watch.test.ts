@@ -47,6 +47,14 @@ test('tells what it read when patience ends, though nothing is new', async () =>
   expect(reads).toMatchObject([{ pool: 'a', answer: { total: 2, used: 2 } }]);
 });
 
+test('says of a pool that nobody knows the endpoint of that it was looked for, and of the others what they say', async () => {
+  const reads = await watch({ a: says(2, 2) }).next([{ pool: 'gone' }, pool('a')], 60_000, NEVER);
+  expect(reads).toEqual([
+    { pool: 'gone', at: NOW },
+    { pool: 'a', at: expect.any(Number), answer: { total: 2, used: 2 } },
+  ]);
+});
+
 test('ends when it is cancelled', async () => {
   const cancel = new AbortController();
   const watching = watch({ a: says(2, 2) }).next([pool('a', { total: 2, used: 2 })], 60_000, cancel.signal);

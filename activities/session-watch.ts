@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointReading } from '../backends/session-endpoints.js';
 import type { SessionAnswer, SessionRead } from '../contracts/admission.js';
+import type { SessionCapacity } from '../contracts/harness.js';
 import { isEqualJson } from '../policy/json-path.js';
 import { sessionAnswer } from '../policy/session-answer.js';
-import type { SessionEndpoint } from '../store/session-pool.store.js';
 
-/** A session pool with its endpoint and what it said last. */
+/** A session pool with its endpoint, as far as anybody says where it is, and what it said last. */
 export interface Watched {
   pool: string;
-  endpoint: SessionEndpoint;
+  endpoint?: SessionCapacity;
   known?: SessionAnswer;
 }
 
@@ -31,7 +31,11 @@ export class SessionWatch {
     const end = new AbortController();
     const stop = AbortSignal.any([end.signal, cancel]);
     try {
-      const changes = pools.map((watched) => this.change(watched, stop));
+      const changes = pools.flatMap((watched) => {
+        if (watched.endpoint) return this.change(watched, watched.endpoint, stop);
+        this.latest.set(watched.pool, { pool: watched.pool, at: Math.round(this.clock()) });
+        return [];
+      });
       await Promise.race([pause(patienceMs, stop), ...changes]);
       await Promise.race([pause(GATHER_MS, stop), Promise.all(changes)]);
     } finally {
@@ -41,7 +45,7 @@ export class SessionWatch {
     return [...this.latest.values()];
   }
 
-  private async change({ pool, endpoint, known }: Watched, stop: AbortSignal): Promise<void> {
+  private async change({ pool, known }: Watched, endpoint: SessionCapacity, stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const { at, reply } = await this.read(endpoint.poll);
       if (stop.aborted) return;

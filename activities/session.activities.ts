@@ -32,10 +32,7 @@ export function createSessionActivities({ sessions, endpoints }: Deps) {
           const watch = new SessionWatch((url) => endpoints.read(url), serverClock(Context.current().info));
           const names = pools.map(({ pool }) => pool);
           const found = await sessions.endpoints(poolId, names);
-          const watched = pools.flatMap((each) => {
-            const endpoint = found.get(each.pool);
-            return endpoint ? [{ ...each, endpoint }] : [];
-          });
+          const watched = pools.map((each) => ({ ...each, endpoint: found.get(each.pool) }));
           return { reads: await watch.next(watched, patienceMs, cancellationSignal()) };
         },
       ),

@@ -60,7 +60,8 @@ export interface SessionRead {
   pool: string;
   /** Epoch ms. */
   at: number;
-  answer: SessionAnswer;
+  /** Absent: nobody who waits says where to ask. */
+  answer?: SessionAnswer;
 }
 
 /** How an attempt under a lease ended, as far as it says something of its runtime: `ran`, or the code of what broke. */

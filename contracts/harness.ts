@@ -17,14 +17,16 @@ export const Params = z.record(
 );
 export type Params = z.infer<typeof Params>;
 
-/** A live pool the harness takes a session from; admission follows what its endpoint reports. */
-const Acquire = z.strictObject({
-  capacity: z.strictObject({
-    poll: HttpUrl,
-    total: z.string().min(1).max(512),
-    used: z.string().min(1).max(512).optional(),
-  }),
+/** Where a live pool says how many sessions it has, and where in its answer. */
+export const SessionCapacity = z.strictObject({
+  poll: HttpUrl,
+  total: z.string().min(1).max(512),
+  used: z.string().min(1).max(512).optional(),
 });
+export type SessionCapacity = z.infer<typeof SessionCapacity>;
+
+/** A live pool the harness takes a session from; admission follows what its endpoint reports. */
+const Acquire = z.strictObject({ capacity: SessionCapacity });
 
 const base = {
   id: SpecId,

@@ -56,7 +56,7 @@ export class SessionWatcher {
   /** Why a pool tells nothing is said once, until it tells something. */
   private announce(reads: readonly SessionRead[]): void {
     for (const { pool, answer } of reads) {
-      if (!('failure' in answer)) this.failures.delete(pool);
+      if (!answer || !('failure' in answer)) this.failures.delete(pool);
       else if (this.failures.get(pool) !== answer.failure) {
         this.failures.set(pool, answer.failure);
         log.warn('session pool told nothing', { pool, reason: answer.failure });

@@ -164,7 +164,8 @@ export class Ledger {
    * 3. An acquire by a holder with a lease is a lost or repeated message: the same grant is due again, to who asks now.
    * 4. An acquire by a holder that waits keeps its place.
    * 5. In a full queue the newest ticket of the workspace with the most gives way to one of a workspace that has fewer
-   *    even with it. Any other new ticket is not taken. Who asked, asks again.
+   *    even with it. Any other new ticket is not taken, nor one of a further session pool where many are waited in.
+   *    Who asked, asks again.
    */
   receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     const again = new Map<string, Delivery>();
@@ -293,6 +294,7 @@ export class Ledger {
     // Earlier workers did not say whose it is.
     const workspace = ticket.workspace ?? '';
     const isNew = !this.order.get(holder);
+    if (isNew && !this.sessions.mayWait(ticket)) return;
     if (isNew && this.waiting >= MAX_TICKETS) {
       const newest = this.order.newestAbove(workspace)?.ticket.holder;
       if (newest === undefined) return;

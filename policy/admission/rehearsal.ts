@@ -1,4 +1,4 @@
-import type { Lease, Release, Ticket } from '../../contracts/admission.js';
+import type { Demand, Lease, Release, Ticket } from '../../contracts/admission.js';
 import { Heap } from '../heap.js';
 import { inFlightBudget } from '../windows.js';
 import { DrawnDurations, expectedOf } from './drawn-durations.js';
@@ -103,9 +103,11 @@ export class Rehearsal {
     return this.terms.isTicketsOnly && this.starts.size + this.refused >= this.load.tickets.length;
   }
 
+  /** Nobody asks live session pools here: they have room for every case. */
   private readonly expecting = <Of extends Lease | Ticket>(asked: Grouped<Of>): Grouped<Of> => {
     const expectedMs = this.expected.get(asked.group);
-    return { ...asked, ...(expectedMs !== undefined && { expectedMs }) };
+    const demand: Demand = { ...asked.demand, sessionPool: undefined };
+    return Object.assign({ ...asked }, { demand }, expectedMs === undefined ? {} : { expectedMs });
   };
 
   private enqueue(ticket: Ticket, work: Work): void {

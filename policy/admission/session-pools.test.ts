@@ -122,6 +122,29 @@ describe('what is asked', () => {
     expect(room(pools, 4)).toBe(4);
   });
 
+  test('one whose last reading is too old says whatever it says', () => {
+    const pools = read({ total: 9, used: 0 });
+    expect(pools.due(NOW + 30_000)).toEqual([{ pool: POOL, known: { total: 9, used: 0 } }]);
+    expect(pools.due(NOW + 90_000)).toEqual([{ pool: POOL }]);
+  });
+
+  test('workspaces in turn, whichever has how many pools that nobody could ask yet', () => {
+    const pools = new SessionPools();
+    for (let i = 0; i < 60; i += 1) pools.wait(needs(`many/${i}`), 1);
+    pools.wait(needs('one/a'), 1);
+    pools.note({ pool: 'one/a', at: NOW, answer: { total: 1 } });
+    expect(names(pools)).toContain('one/a');
+    expect(names(pools)).toHaveLength(50);
+  });
+
+  test('one that nobody knows the endpoint of stays unread, and others are asked before it the next time', () => {
+    const pools = new SessionPools();
+    for (const name of ['acme/a', 'acme/b']) pools.wait(needs(name), 1);
+    pools.note({ pool: 'acme/a', at: NOW });
+    expect(names(pools)).toEqual(['acme/b', 'acme/a']);
+    expect(pools.full('acme/a', NOW)).toEqual({ total: null, used: null });
+  });
+
   test('at most fifty at once, and the others next', () => {
     const pools = new SessionPools();
     for (let i = 0; i < 80; i += 1) pools.wait(needs(`acme/${i}`), 1);
@@ -174,6 +197,22 @@ test('a ledger grants what a pool has left and the rest of the queue as ever, al
   ledger.receive([{ acquire: [], release: [{ holder: 'a', isGone: true }] }], NOW + 1_000);
   expect(granted(NOW + 1_000)).toEqual(['c']);
   expect(ledger.sessions.due(NOW)).toEqual([]);
+});
+
+test('a workspace waits in fifty pools at most, and all of them in five hundred', () => {
+  const ledger = Ledger.open(1, [], []);
+  const ask = (owner: string, count: number) =>
+    ledger.receive(
+      [{ acquire: Array.from({ length: count }, (_, i) => needs(`${owner}/${i}`)), release: [], sessions: [] }],
+      NOW,
+    );
+  ask('acme', 60);
+  expect(ledger.waiting).toBe(50);
+  ask('acme', 10);
+  expect(ledger.waiting).toBe(60);
+  for (let i = 0; i < 10; i += 1) ask(`w${i}`, 50);
+  expect(ledger.sessions.states(NOW)).toHaveLength(500);
+  expect(Object.keys(read({ total: 1 }).carry() ?? {})).toEqual([POOL]);
 });
 
 test('what is carried over as JSON says the same, without pools that nobody waits in', () => {

@@ -8,6 +8,12 @@ const STALE_MS = 60_000;
 const RETRY_MS = 3_000;
 /** Pools that are asked at once; the others are next. */
 const MOST_WATCHED = 50;
+/** Pools that are waited in at once: what they are called must be carried, too. */
+const MOST_WAITED = 500;
+const MOST_OF_ONE = 50;
+
+/** The workspace whose a pool `<workspace>/<harness id>` is. */
+const ownerOf = (pool: string): string => pool.slice(0, pool.indexOf('/'));
 
 /** What a session pool said last. */
 export interface KnownSessions {
@@ -75,10 +81,19 @@ export class SessionPools {
     if (sessionPool !== undefined) this.pool(sessionPool).giveBack(holder);
   }
 
-  /** What an endpoint said. */
+  /** What an endpoint said, or that nobody knows where it is. */
   note({ pool: name, at, answer }: SessionRead): void {
     const pool = this.pool(name);
-    if (!pool.said || pool.said.at <= at) pool.say({ answer, at });
+    pool.askedAt = Math.max(pool.askedAt, at);
+    if (answer && (!pool.said || pool.said.at <= at)) pool.say({ answer, at });
+  }
+
+  /** Whether a ticket may wait: so many pools are waited in at most, in all and of one workspace. */
+  mayWait({ demand: { sessionPool } }: Ticket): boolean {
+    if (sessionPool === undefined || (this.pools.get(sessionPool)?.waiting ?? 0) > 0) return true;
+    const owners = this.waitedIn().map(([name]) => ownerOf(name));
+    const own = owners.filter((owner) => owner === ownerOf(sessionPool)).length;
+    return own < MOST_OF_ONE && owners.length < MOST_WAITED;
   }
 
   /** Whether a ticket of it may start, as it was when it was looked at last. */
@@ -96,13 +111,20 @@ export class SessionPools {
     return this.pool(name).full(now);
   }
 
-  /** Which pools are to be asked, of those that someone waits in: those asked longest ago first. */
+  /** Which pools are to be asked, of those that someone waits in: workspaces in turn, of each the longest unasked. */
   due(now: number): WatchedPool[] {
-    const waitedIn = [...this.pools].filter(([, pool]) => pool.waiting > 0 && pool.isDue(now));
-    return waitedIn
-      .sort(([, one], [, other]) => (one.said?.at ?? 0) - (other.said?.at ?? 0))
+    const due = this.waitedIn().filter(([, pool]) => pool.isDue(now));
+    due.sort(([, one], [, other]) => one.askedAt - other.askedAt);
+    const turns = new Map<string, number>();
+    const inTurn = due.map(([name, pool]) => {
+      const turn = turns.get(ownerOf(name)) ?? 0;
+      turns.set(ownerOf(name), turn + 1);
+      return { name, answer: pool.saidAt(now)?.answer, turn };
+    });
+    return inTurn
+      .sort((one, other) => one.turn - other.turn)
       .slice(0, MOST_WATCHED)
-      .map(([name, { said }]) => ({ pool: name, ...(said && !('failure' in said.answer) && { known: said.answer }) }));
+      .map(({ name: pool, answer }) => ({ pool, ...(answer && !('failure' in answer) && { known: answer }) }));
   }
 
   /** Those that someone waits in or holds a session of. */
@@ -114,10 +136,16 @@ export class SessionPools {
     });
   }
 
-  /** What is worth carrying over: what pools said that someone waits in. */
+  /** What is worth carrying over: what pools said last that someone waits in. The others are asked anew. */
   carry(): Record<string, KnownSessions> | undefined {
-    const known = [...this.pools].flatMap(([name, { waiting, said }]) => (waiting > 0 && said ? [[name, said]] : []));
-    return known.length > 0 ? (Object.fromEntries(known) as Record<string, KnownSessions>) : undefined;
+    const known = this.waitedIn().flatMap(([name, { said }]) => (said ? [{ name, said }] : []));
+    known.sort((one, other) => other.said.at - one.said.at);
+    const kept = known.slice(0, MOST_WATCHED).map(({ name, said }) => [name, said] as const);
+    return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+  }
+
+  private waitedIn(): [string, SessionPool][] {
+    return [...this.pools].filter(([, { waiting }]) => waiting > 0);
   }
 
   private pool(name: string): SessionPool {
@@ -130,6 +158,8 @@ export class SessionPools {
 class SessionPool {
   waiting = 0;
   isOpen = false;
+  /** Epoch ms; 0: never. */
+  askedAt = 0;
   said: KnownSessions | undefined;
   private readonly ours = new Map<string, Lease>();
   /** Of ours, those that the last reading may not count. */
@@ -151,6 +181,7 @@ class SessionPool {
 
   say(said: KnownSessions): void {
     this.said = said;
+    this.askedAt = Math.max(this.askedAt, said.at);
     this.unseen.clear();
     for (const lease of this.ours.values()) this.see(lease);
   }

@@ -51,6 +51,14 @@ test('what runs already ends after what is left of its time, and what has outliv
   expect(startOf(old, 'case:sc_t.0')).toEqual({ p50: 1_000, p90: 1_000 });
 });
 
+test('live session pools have room for every case', () => {
+  const pooled = tickets(2, { demand: { sessionPool: 'acme/browse' } });
+  const backlogs = [aBacklog({ count: 2, demands: [{ sessionPool: 'acme/browse' }] })];
+  const load = aLoad({ tickets: pooled, backlogs });
+  expect(startOf(run(load), 'case:sc_t.1')).toEqual({ p50: 0, p90: 0 });
+  expect(run(load).courses.map(casesOf)).toEqual(Array(30).fill(4));
+});
+
 test('what depends on a duration that nobody knows is never said to start, and the rest is', () => {
   const queue = [...tickets(1, { holder: 'case:sc_t.a' }, 'unknown'), ...tickets(1, { holder: 'case:sc_t.b' })];
   const load = aLoad({ envelope: { slots: 1 }, tickets: queue });
