@@ -52,14 +52,27 @@ export function admissionText(reply: RuntimeAdmissionReply, columns: number): st
     parkedWorkspaces.length > 0 ? `at their quota: ${parkedWorkspaces.join(', ')}` : '',
     pausedScorecards.length > 0 ? `paused scorecards: ${pausedScorecards.join(', ')}` : '',
     circuit && circuit.state !== 'closed' ? circuitText(circuit) : '',
-    ...sessionPools.map(({ name, total, used, ours }) =>
-      total === null
-        ? `sessions of ${name}: no reading, ${ours} ours`
-        : `sessions of ${name}: ${used} of ${total}, ${ours} ours`,
-    ),
+    ...sessionPools.map(sessionText),
   ];
   const lines = facts.filter(Boolean).map((line) => `  ${plain(line)}\n`);
   return `${dialText(dial)}${lines.join('')}${holders(reply, columns)}${decisions(reply)}`;
+}
+
+function sessionText({
+  name,
+  state,
+  total,
+  used,
+  failure,
+  ours,
+  waiting,
+}: RuntimeAdmissionReply['sessionPools'][number]): string {
+  const said = {
+    unread: 'not asked yet, so that nobody starts',
+    failed: `nothing is known (${failure}), and the limits of the runtime hold`,
+    reading: used === null ? `${total} in all` : `${used} of ${total} taken`,
+  };
+  return `sessions of ${name}: ${said[state]}; ${ours} ours, ${waiting} waiting`;
 }
 
 function circuitText({ state, failures, until }: NonNullable<RuntimeAdmissionReply['circuit']>): string {

@@ -69,8 +69,25 @@ test('runtime admission shows use, holders and decisions', async () => {
     reservation: { run: 'sc_1.9', workspace: 'default', demand, askedAt: at },
     ...{ parkedWorkspaces: ['research'], pausedScorecards: ['sc_2'] },
     sessionPools: [
-      { name: 'default/browser', total: 32, used: 21, readAt: at, ours: 3 },
-      { name: 'default/other', total: null, used: null, readAt: null, ours: 0 },
+      {
+        name: 'default/browser',
+        state: 'reading',
+        ...{ total: 32, used: 21, readAt: at, failure: null, ours: 3, waiting: 2 },
+      },
+      {
+        name: 'default/total',
+        state: 'reading',
+        ...{ total: 9, used: null, readAt: at, failure: null, ours: 1, waiting: 0 },
+      },
+      {
+        name: 'default/new',
+        state: 'unread',
+        ...{ total: null, used: null, readAt: null, failure: null, ours: 0, waiting: 1 },
+      },
+      {
+        ...{ name: 'default/dead', state: 'failed', failure: 'it answers 503' },
+        ...{ total: null, used: null, readAt: at, ours: 1, waiting: 0 },
+      },
     ],
     circuit: { state: 'open', failures: 3, until: at },
     decisions: [{ at, run: 'sc_1.7', decision: 'granted', reason: 'its turn' }],
@@ -85,8 +102,10 @@ test('runtime admission shows use, holders and decisions', async () => {
   at their quota: research
   paused scorecards: sc_2
   it failed 3 times in a row: one case tries it at ${at}
-  sessions of default/browser: 21 of 32, 3 ours
-  sessions of default/other: no reading, 0 ours
+  sessions of default/browser: 21 of 32 taken; 3 ours, 2 waiting
+  sessions of default/total: 9 in all; 1 ours, 0 waiting
+  sessions of default/new: not asked yet, so that nobody starts; 0 ours, 1 waiting
+  sessions of default/dead: nothing is known (it answers 503), and the limits of the runtime hold; 1 ours, 0 waiting
 
 run     case      holds it for  phase    left
 sc_1.7  math/sum          1:01  running  0:05

@@ -73,4 +73,17 @@ describe('harnessFaults', () => {
       { path: 'params.A_B', message: 'is $EVERDICT_PARAM_A_B, as "a-b" is' },
     ]);
   });
+
+  const pooled = (parts: object) => aHarness({ acquire: { capacity: { poll: 'http://pool.test/', ...parts } } });
+
+  test('are none for paths into the answer of a session pool', () => {
+    expect(harnessFaults(pooled({ total: '$', used: '$.pools[0]["in use"]' }))).toEqual([]);
+  });
+
+  test('name each path that is none', () => {
+    expect(harnessFaults(pooled({ total: 'pool[', used: '$.a[b]' }))).toMatchObject([
+      { path: 'acquire.capacity.total', message: expect.stringContaining('is no path') },
+      { path: 'acquire.capacity.used' },
+    ]);
+  });
 });

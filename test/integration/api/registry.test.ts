@@ -113,6 +113,18 @@ describe('registering', () => {
     ['a wrong type', { ...harness, command: 7 }, 'command', 'expected string'],
     ['a variable that does not exist', { ...harness, command: 'echo $EVERDICT_TSAK' }, 'command', '$EVERDICT_TASK'],
     ['NUL', { ...harness, command: 'a\0b' }, 'command', 'NUL'],
+    [
+      'a session pool at an address that is closed',
+      { ...harness, acquire: { capacity: { poll: 'http://10.0.0.1/pool', total: 'n' } } },
+      'acquire.capacity.poll',
+      'not one that this deployment connects to',
+    ],
+    [
+      'a path that is none',
+      { ...harness, acquire: { capacity: { poll: 'http://pool.test/', total: 'n', used: 'a[' } } },
+      'acquire.capacity.used',
+      'is no path into JSON',
+    ],
     ['the id `__proto__`', { ...harness, id: '__proto__' }, 'id', 'starts with a letter'],
     ['the version `latest`', { ...harness, version: 'latest' }, 'version', 'latest'],
   ])('%s in a harness is a 400 that names the place', async (_title, spec, path, part) => {
