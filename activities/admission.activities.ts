@@ -1,7 +1,8 @@
 import { type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import type { Release, Ticket } from '../contracts/admission.js';
 import { type CarriedLedger, carryLedger } from '../policy/admission/carry.js';
-import { type Delivery, Ledger, type Refusal } from '../policy/admission/ledger.js';
+import type { Delivery, Refusal } from '../policy/admission/decision.js';
+import { Ledger } from '../policy/admission/ledger.js';
 import { groupBy } from '../policy/grouping.js';
 import { errored } from '../policy/results.js';
 import type { DurationStore } from '../store/duration.store.js';

@@ -1,6 +1,7 @@
 import type { Ticket } from '../contracts/admission.js';
 import { carryLedger } from '../policy/admission/carry.js';
-import { type Delivery, Ledger } from '../policy/admission/ledger.js';
+import type { Delivery } from '../policy/admission/decision.js';
+import { Ledger } from '../policy/admission/ledger.js';
 import { type Figures, rounded, type Table } from './figures.js';
 
 const SLOTS = 400;

@@ -4,7 +4,7 @@ import type { PoolView, QueuePage, QueueRequest } from '../contracts/admission-v
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { Waiting } from '../contracts/waiting.js';
 import type { CarriedLedger, EarlierCarriedLedger } from '../policy/admission/carry.js';
-import type { Delivery, Refusal } from '../policy/admission/ledger.js';
+import type { Delivery, Refusal } from '../policy/admission/decision.js';
 import type { Trace } from '../policy/admission/trace.js';
 
 /** Input of `caseWorkflow`: ids, names and limits only; the case itself stays in Postgres. */

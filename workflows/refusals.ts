@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
-import type { Refusal } from '../policy/admission/ledger.js';
+import type { Refusal } from '../policy/admission/decision.js';
 import { inBackground } from './background.js';
 import { CONTROL } from './proxies.js';
 

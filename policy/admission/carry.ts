@@ -81,7 +81,14 @@ export function carryLedger(ledger: Ledger): CarriedLedger {
 }
 
 /** Without what says nothing: most ledgers keep no room and park nobody. */
-function restOfState({ sinceAged, reservation, quotaCaps, sessions, decisions, ...state }: Remembered): Partial<CarriedLedger> {
+function restOfState({
+  sinceAged,
+  reservation,
+  quotaCaps,
+  sessions,
+  decisions,
+  ...state
+}: Remembered): Partial<CarriedLedger> {
   const [passes, lastGrants] = [[...(state.passes ?? [])], [...(state.lastGrants ?? [])]];
   return {
     ...(sinceAged !== undefined && { sinceAged }),

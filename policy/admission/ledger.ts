@@ -1,8 +1,8 @@
-import type { AdmissionLimits, AdmissionMessage, Grant, Lease, Release, Ticket } from '../../contracts/admission.js';
+import type { AdmissionLimits, AdmissionMessage, Lease, Release, Ticket } from '../../contracts/admission.js';
 import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Envelope } from '../../contracts/runtime.js';
-import type { Excess } from '../demand.js';
 import { AgedTurn } from './ageing.js';
+import type { Decision, Delivery, Refusal } from './decision.js';
 import { DecisionLog } from './decision-log.js';
 import { DemandCheck } from './demand-check.js';
 import { inOrder } from './in-order.js';
@@ -16,24 +16,6 @@ import { freeOf, less, type Use, wholeOf } from './room.js';
 import { SessionPools } from './session-pools.js';
 import { InUse, LastGrants, scorecardOf } from './shares.js';
 import { Standing } from './standing.js';
-
-/** A grant and the workflow that is told of it. */
-export interface Delivery extends Grant {
-  to: string;
-}
-
-/** A ticket that can never be met: it asks for more than the whole envelope. */
-export interface Refusal extends Excess {
-  holder: string;
-  to: string;
-}
-
-export interface Decision {
-  granted: Delivery[];
-  refused: Refusal[];
-  /** As many were granted or refused as one decision may: there may be more to decide. */
-  isCut: boolean;
-}
 
 /** Grants of one decision: as many as one delivery can carry. */
 export const MAX_GRANTS = 200;

@@ -1,8 +1,9 @@
 import type { Demand, Lease, Release, Ticket } from '../../contracts/admission.js';
 import { Heap } from '../heap.js';
 import { inFlightBudget } from '../windows.js';
+import type { Delivery } from './decision.js';
 import { DrawnDurations, expectedOf } from './drawn-durations.js';
-import { type Delivery, Ledger, MAX_TICKETS } from './ledger.js';
+import { Ledger, MAX_TICKETS } from './ledger.js';
 import { limitsAt } from './limits.js';
 import { type Backlog, type Course, type Fate, fateName, type Grouped, type Load } from './load.js';
 import { noUse, type Use } from './room.js';

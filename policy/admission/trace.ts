@@ -1,6 +1,7 @@
 import type { AdmissionLimits, AdmissionMessage } from '../../contracts/admission.js';
 import { type CarriedLedger, carryLedger, resumeLedger } from './carry.js';
-import type { Decision, Delivery, Ledger } from './ledger.js';
+import type { Decision, Delivery } from './decision.js';
+import type { Ledger } from './ledger.js';
 
 /** What a ledger was told, or what it was asked to decide by; `limits` are absent where they are those of the step before. */
 export type TraceStep =
