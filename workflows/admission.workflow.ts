@@ -97,7 +97,7 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     refusals.refuse(refused);
     setCurrentDetails(describe(traced.ledger, limits));
     if (mustContinueAsNew(inbox.signals)) break;
-    watcher.follow(ledger.sessions.due(Date.now()));
+    watcher.follow(traced.ledger.sessions.due(Date.now()));
     if (deliveries.length > 0) {
       // Never a local activity: what is told must be in the history first, as a repeated task may decide otherwise.
       const { gone } = await deliverGrants({ grants: deliveries.splice(0) });

@@ -18,3 +18,8 @@ export interface Decision {
   /** As many were granted or refused as one decision may: there may be more to decide. */
   isCut: boolean;
 }
+
+/** Grants of one decision: as many as one delivery can carry. */
+export const MAX_GRANTS = 200;
+/** As many as one activity settles at once. */
+export const MAX_REFUSALS = 200;

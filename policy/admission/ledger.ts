@@ -2,7 +2,7 @@ import type { AdmissionLimits, AdmissionMessage, Lease, Release, Ticket } from '
 import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Envelope } from '../../contracts/runtime.js';
 import { AgedTurn } from './ageing.js';
-import type { Decision, Delivery, Refusal } from './decision.js';
+import { type Decision, type Delivery, MAX_GRANTS, MAX_REFUSALS, type Refusal } from './decision.js';
 import { DecisionLog } from './decision-log.js';
 import { DemandCheck } from './demand-check.js';
 import { inOrder } from './in-order.js';
@@ -17,10 +17,6 @@ import { SessionPools } from './session-pools.js';
 import { InUse, LastGrants, scorecardOf } from './shares.js';
 import { Standing } from './standing.js';
 
-/** Grants of one decision: as many as one delivery can carry. */
-export const MAX_GRANTS = 200;
-/** As many as one activity settles at once. */
-const MAX_REFUSALS = 200;
 /** As many as continue-as-new can carry in 1 MB. */
 export const MAX_TICKETS = 5_000;
 /** Leases ever granted in one epoch: their numbers never meet those of another one. */
@@ -204,7 +200,7 @@ export class Ledger {
       const passes = this.reservations.passes.get(holder) ?? 0;
       this.log.add({ what: 'granted', at: now, holder, by, free: freeOf(envelope, free), passes });
       granted.push(this.grant(waiter, now));
-      if (waiter.ticket.demand.sessionPool !== undefined) this.lookAtSessions(envelope, now);
+      this.sessions.look(envelope.slots, now, this.order);
       if (passed && this.reservations.pass(passed.ticket.holder)) {
         const reserved = picker.reserve(passed, less(wholeOf(envelope), this.inUse), this.held.values());
         this.log.add({ what: 'reserved', at: now, ...reserved });
@@ -216,12 +212,8 @@ export class Ledger {
   private follow(limits: AdmissionLimits, now: number): LimitsInForce {
     const { inForce, isChanged } = this.standing.follow(limits, now);
     if (isChanged) this.order.placeAll();
-    this.lookAtSessions(inForce.envelope, now);
+    this.sessions.look(inForce.envelope.slots, now, this.order);
     return inForce;
-  }
-
-  private lookAtSessions({ slots }: Envelope, now: number): void {
-    for (const sessionPool of this.sessions.look(slots, now)) this.order.look(sessionPool);
   }
 
   /** Whether it ended a lease. */

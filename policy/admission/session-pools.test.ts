@@ -24,11 +24,12 @@ function read(answer: SessionAnswer, agesMs: readonly number[] = []): SessionPoo
   pools.note({ pool: POOL, at: NOW, answer });
   return pools;
 }
+const NOBODY = { look: () => undefined };
 /** Grants as many as may start, and takes them back. */
 function room(pools: SessionPools, slots = 1_000, now = NOW): number {
   pools.wait(needs(POOL), 1);
   const granted: Lease[] = [];
-  for (pools.look(slots, now); pools.isOpen(POOL); pools.look(slots, now)) {
+  for (pools.look(slots, now, NOBODY); pools.isOpen(POOL); pools.look(slots, now, NOBODY)) {
     const lease = leaseOf(-1e9);
     granted.push(lease);
     pools.hold(lease);

@@ -101,9 +101,9 @@ export class SessionPools {
     return this.pool(name).isOpen;
   }
 
-  /** Looks at those that someone waits in, given the slots of the runtime. Which of them opened or closed since. */
-  look(slots: number, now: number): string[] {
-    return [...this.pools].flatMap(([name, pool]) => (pool.waiting > 0 && pool.look(slots, now) ? [name] : []));
+  /** Looks at those that someone waits in, given the slots of the runtime, and tells the order which opened or closed. */
+  look(slots: number, now: number, order: { look(sessionPool: string): void }): void {
+    for (const [name, pool] of this.pools) if (pool.waiting > 0 && pool.look(slots, now)) order.look(name);
   }
 
   /** What a pool itself has no more of, as its tickets see it; undefined: it is not what they wait for. */
