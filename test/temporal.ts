@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { readLocalHost } from '../backends/local/local.host.js';
 import { type Env, readEnv } from '../config/env.js';
 import { startTemporal } from '../dev/temporal-server.js';
@@ -12,6 +12,7 @@ import { makeBundle } from '../workers/bundle.js';
 import { compose, type Platform } from '../workers/compose.js';
 import { connectClient, registerSearchAttributes } from '../workers/temporal-boot.js';
 import { createWorkers } from '../workers/workers.js';
+import { TASK_QUEUES } from '../workflows/messages.js';
 import { createTestDatabase, type TestDatabase } from './postgres.js';
 import { failedWorkflowTasks } from './workflow-tasks.js';
 
@@ -153,6 +154,23 @@ export class TestPlatform {
     };
     this.running.add(worker);
     return worker;
+  }
+
+  /** Serves the control queue with the workflows of another file, until it is stopped. */
+  async startForeignWorkflows(workflowsPath: string): Promise<{ stop(): Promise<void> }> {
+    const worker = await Worker.create({
+      connection: this.native,
+      namespace: this.env.TEMPORAL_NAMESPACE,
+      taskQueue: TASK_QUEUES.control,
+      workflowsPath,
+    });
+    const ended = worker.run();
+    return {
+      stop: async () => {
+        worker.shutdown();
+        await ended;
+      },
+    };
   }
 
   /** Reasons of failed workflow tasks, but those that a signal or a termination in the midst of one explains. */

@@ -22,6 +22,8 @@ export function createWorkers({ queues, activities, metrics, workflowBundle, ...
         ...site,
         ...options,
         ...(hasWorkflows && { workflowBundle }),
+        // A ledger is built anew from the database by whoever signals next: better than one that no task can go on with.
+        workflowFailureErrorTypes: { '*': [], admissionWorkflow: ['NondeterminismError'] },
         activities: activities[name],
         maxHeartbeatThrottleInterval: '2 seconds',
         defaultHeartbeatThrottleInterval: '2 seconds',
