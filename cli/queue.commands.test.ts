@@ -30,7 +30,17 @@ test('queue says that nothing waits', async () => {
   );
 });
 
-const nothing = { reason: null, scope: null, limit: null, used: null, ahead: null, etaP50: null, etaP90: null };
+const nothing = {
+  reason: null,
+  scope: null,
+  limit: null,
+  used: null,
+  ahead: null,
+  etaP50: null,
+  etaP90: null,
+  until: null,
+  note: null,
+};
 
 test.each([
   [
@@ -41,9 +51,11 @@ test.each([
 `,
   ],
   [
-    { ...nothing, reason: 'paused', scope: 'scorecard sc_1', ahead: 0 },
-    `sc_1.7 is waiting: it waits for somebody to resume what is paused
-  scorecard sc_1; nothing is before it
+    { ...nothing, reason: 'paused', scope: 'runtime desk', ahead: 0, until: '2027-01-01T00:00:00Z', note: 'hot' },
+    `sc_1.7 is waiting: it waits for what is paused to be resumed
+  runtime desk; nothing is before it
+  resumed by itself at 2027-01-01T00:00:00Z
+  why: hot
 `,
   ],
   [{ ...nothing, state: 'running' }, 'sc_1.7 is running: it waits for nothing\n'],

@@ -76,10 +76,15 @@ function addWhy(program: Command, terminal: Terminal): void {
     });
 }
 
-function whyText({ run, state, reason, scope, ahead, limit, used, etaP50, etaP90 }: WhyReply): string {
+function whyText({ run, state, reason, scope, ahead, limit, used, etaP50, etaP90, until, note }: WhyReply): string {
   if (reason === null) return `${plain(run)} is ${state}: it waits for nothing\n`;
   const before = ahead === null || ahead === 0 ? 'nothing is before it' : `${ahead} before it`;
-  const facts = [`${useOf({ reason, scope: scope ?? '', limit, used })}; ${before}`, etaText({ etaP50, etaP90 })];
+  const facts = [
+    `${useOf({ reason, scope: scope ?? '', limit, used })}; ${before}`,
+    until ? `resumed by itself at ${until}` : '',
+    note ? `why: ${note}` : '',
+    etaText({ etaP50, etaP90 }),
+  ];
   const lines = facts.filter(Boolean).map((line) => `  ${plain(line)}\n`);
   return `${plain(run)} is ${state}: it waits for ${waitedFor(reason)}\n${lines.join('')}`;
 }

@@ -6,8 +6,8 @@ const DECISIONS = 10;
 
 const STATES = {
   open: 'grants slots',
-  paused: 'is paused: new work is taken and waits',
-  draining: 'drains: new work is refused',
+  paused: 'is paused (new work is taken and waits)',
+  draining: 'drains (new work is refused)',
 };
 
 type Limits = DialReply['inForce'];
@@ -21,15 +21,18 @@ const limitText = ({ slots, memoryMb, cpuMillicores }: Limits): string =>
     .filter(Boolean)
     .join(', ');
 
+const endText = (until: string | null): string => (until === null ? 'until somebody resumes it' : `until ${until}`);
+
 /** How a runtime is set, for people. */
-export function dialText({ runtime, mode, limits, until, reason, by, envelope, inForce }: DialReply): string {
+export function dialText(dial: DialReply): string {
+  const { runtime, mode, limits, until, limitsUntil, reason, by, envelope, inForce } = dial;
   const isLowered = Object.values(limits).some((limit) => limit !== null);
-  const isSet = mode !== 'open' || isLowered;
-  const lines = [`${runtime} ${STATES[mode]}`];
+  const lines = [`${runtime} ${STATES[mode]}${mode === 'open' ? '' : `, ${endText(until)}`}`];
   lines.push(
-    isLowered ? `limits: ${limitText(inForce)} (its own: ${limitText(envelope)})` : `limits: ${limitText(envelope)}`,
+    isLowered
+      ? `limits: ${limitText(inForce)}, ${endText(limitsUntil)} (its own: ${limitText(envelope)})`
+      : `limits: ${limitText(envelope)}`,
   );
-  if (isSet) lines.push(until === null ? 'until somebody resumes it' : `until ${until}`);
   if (reason !== null) lines.push(`why: ${reason}`);
   if (by !== null) lines.push(`set by ${by}`);
   const [head = '', ...rest] = lines.map(plain);

@@ -3,7 +3,16 @@ import { everdict, unused } from '../test/cli-fakes.js';
 const OWN = { slots: 4, memoryMb: 1_000, cpuMillicores: null };
 const NONE = { slots: null, memoryMb: null, cpuMillicores: null };
 const dial = (parts: object = {}) => ({
-  ...{ runtime: 'desk', owner: 'default', mode: 'open', limits: NONE, until: null, reason: null, by: null },
+  ...{
+    runtime: 'desk',
+    owner: 'default',
+    mode: 'open',
+    limits: NONE,
+    until: null,
+    limitsUntil: null,
+    reason: null,
+    by: null,
+  },
   ...{ envelope: OWN, inForce: OWN },
   ...parts,
 });
@@ -13,9 +22,8 @@ test.each<[string[], object, object, string]>([
     ['pause', 'desk', '--for', '30m', '--reason', 'new disks'],
     { mode: 'paused', forSec: 1_800, reason: 'new disks' },
     { mode: 'paused', until: '2026-01-01T00:30:00.000Z', reason: 'new disks', by: 'key:1' },
-    `desk is paused: new work is taken and waits
+    `desk is paused (new work is taken and waits), until 2026-01-01T00:30:00.000Z
   limits: 4 slots, 1000 MB
-  until 2026-01-01T00:30:00.000Z
   why: new disks
   set by key:1
 `,
@@ -24,9 +32,8 @@ test.each<[string[], object, object, string]>([
     ['drain', 'desk', '--until', '2026-01-01T12:00:00Z'],
     { mode: 'draining', until: '2026-01-01T12:00:00Z' },
     { mode: 'draining', until: '2026-01-01T12:00:00.000Z' },
-    `desk drains: new work is refused
+    `desk drains (new work is refused), until 2026-01-01T12:00:00.000Z
   limits: 4 slots, 1000 MB
-  until 2026-01-01T12:00:00.000Z
 `,
   ],
   [
@@ -34,8 +41,7 @@ test.each<[string[], object, object, string]>([
     { limits: { slots: 2, memoryMb: 500, cpuMillicores: 900 } },
     { limits: { ...NONE, slots: 2 }, inForce: { ...OWN, slots: 2 } },
     `desk grants slots
-  limits: 2 slots, 1000 MB (its own: 4 slots, 1000 MB)
-  until somebody resumes it
+  limits: 2 slots, 1000 MB, until somebody resumes it (its own: 4 slots, 1000 MB)
 `,
   ],
   [['resume', 'desk'], { mode: 'open' }, {}, 'desk grants slots\n  limits: 4 slots, 1000 MB\n'],

@@ -16,7 +16,7 @@ const SENTENCES: Record<Waiting['reason'], string> = {
   pool: 'a session',
   quota: 'room under the quota',
   reservation: 'a turn: what comes free is kept for one that waited longer',
-  paused: 'somebody to resume what is paused',
+  paused: 'what is paused to be resumed',
   circuit: 'the runtime to work again: it failed too often',
   'back-off': 'the pause before another attempt to be over',
   placement: 'the cluster to place its job',

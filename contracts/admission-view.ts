@@ -18,8 +18,10 @@ export type InUse = z.infer<typeof InUse>;
 export const DialView = z.strictObject({
   mode: DialMode,
   limits: Envelope.partial(),
-  /** When it ends by itself; null: when somebody says so. */
+  /** When the mode ends by itself; null: when somebody says so. */
   until: z.string().nullable(),
+  /** When the limits do. */
+  limitsUntil: z.string().nullable(),
 });
 export type DialView = z.infer<typeof DialView>;
 

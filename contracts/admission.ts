@@ -110,8 +110,10 @@ export interface Dial {
   mode: DialMode;
   /** Lower limits, per axis. */
   limits: Partial<Envelope>;
-  /** When the dial is open again and its limits are gone, epoch ms; absent: when somebody says so. */
+  /** When it is open again, epoch ms; absent: when somebody says so. */
   until?: number;
+  /** When its limits are gone, likewise. */
+  limitsUntil?: number;
 }
 
 /** What the operator set for a workspace. */

@@ -24,14 +24,14 @@ const End = z.iso
     `is more than ${MOST_DAYS} days away: leave it out for what holds until it is taken back`,
   );
 
-/** What to set for a runtime above its spec. What is not named stays; without an end, all of it holds until it is taken back. */
+/** What to set for a runtime above its spec. What is not named stays; without an end, it holds until it is taken back. */
 export const DialChange = z
   .strictObject({
     mode: DialMode.optional().describe(
       '`paused`: grants nothing; `draining`: also refuses new work; `open` without `limits` takes everything back',
     ),
     limits: LoweredLimits.nullable().optional().describe('Lower limits, by axis; null takes one back, or all'),
-    until: End.nullable().optional().describe('When all of it ends'),
+    until: End.nullable().optional().describe('When that ends which is set here; alone: all of it'),
     forSec: z
       .int()
       .min(1)
@@ -60,7 +60,8 @@ export const RuntimeDial = z.strictObject({
   owner: z.string().describe('The workspace whose runtime it is, or `_shared`'),
   mode: DialMode,
   limits: z.strictObject({ slots: axis, memoryMb: axis, cpuMillicores: axis }).describe('Lower limits that were set'),
-  until: z.iso.datetime().nullable(),
+  until: z.iso.datetime().nullable().describe('When the mode ends'),
+  limitsUntil: z.iso.datetime().nullable().describe('When the limits end'),
   reason: z.string().nullable(),
   by: z.string().nullable(),
   envelope: LimitsView.describe('Of the latest version of its spec; null: no limit'),

@@ -24,6 +24,8 @@ export const RunWaiting = z.strictObject({
   scope: scope.nullable(),
   ...rest,
   ahead: ahead.nullable(),
+  until: z.iso.datetime().nullable().describe('When what is paused is resumed by itself; null: when somebody says so'),
+  note: z.string().nullable().describe('What was said to everybody whose work waits for it'),
 });
 export type RunWaiting = z.infer<typeof RunWaiting>;
 

@@ -4,7 +4,7 @@ import { limitsAbove, OPEN, type SetDial, turned } from './dial.js';
 const NOW = Date.UTC(2027, 0, 1);
 const MINUTE = 60_000;
 const ISO = '2027-01-01T00:10:00Z';
-const limited: SetDial = { mode: 'open', limits: { slots: 2, memoryMb: 500 }, until: NOW + MINUTE, by: 'ada' };
+const limited: SetDial = { mode: 'open', limits: { slots: 2, memoryMb: 500 }, limitsUntil: NOW + MINUTE, by: 'ada' };
 
 describe('a dial that is turned', () => {
   test.each<[string, SetDial, DialChange, SetDial]>([
@@ -19,19 +19,37 @@ describe('a dial that is turned', () => {
       'ends at a time, and says why',
       OPEN,
       { limits: { slots: 1 }, until: ISO, reason: 'new disks' },
-      { mode: 'open', limits: { slots: 1 }, until: NOW + 10 * MINUTE, reason: 'new disks', by: 'bob' },
+      { mode: 'open', limits: { slots: 1 }, limitsUntil: NOW + 10 * MINUTE, reason: 'new disks', by: 'bob' },
     ],
     [
-      'keeps lower limits while it is paused, and an end is not kept for it',
+      'keeps lower limits and their end while it is paused for good',
       limited,
       { mode: 'paused' },
-      { mode: 'paused', limits: { slots: 2, memoryMb: 500 }, by: 'bob' },
+      { mode: 'paused', limits: limited.limits, limitsUntil: NOW + MINUTE, by: 'bob' },
+    ],
+    [
+      'keeps limits for good while it is paused for a while',
+      { mode: 'open', limits: { slots: 2 } },
+      { mode: 'paused', forSec: 4 },
+      { mode: 'paused', limits: { slots: 2 }, until: NOW + 4_000, by: 'bob' },
+    ],
+    [
+      'keeps the end of its pause while it is limited for good',
+      { mode: 'paused', limits: {}, until: NOW + 4_000 },
+      { limits: { slots: 2 } },
+      { mode: 'paused', limits: { slots: 2 }, until: NOW + 4_000, by: 'bob' },
+    ],
+    [
+      'ends both where an end alone is said',
+      { ...limited, mode: 'paused' },
+      { forSec: 1 },
+      { mode: 'paused', limits: limited.limits, until: NOW + 1_000, limitsUntil: NOW + 1_000, by: 'bob' },
     ],
     [
       'changes one limit, and takes another back',
       limited,
       { limits: { slots: 1, memoryMb: null }, forSec: 1 },
-      { mode: 'open', limits: { slots: 1 }, until: NOW + 1_000, by: 'bob' },
+      { mode: 'open', limits: { slots: 1 }, limitsUntil: NOW + 1_000, by: 'bob' },
     ],
     ['keeps its end where only the reason is new', limited, { reason: 'x' }, { ...limited, reason: 'x', by: 'bob' }],
     ['loses its end', limited, { until: null }, { mode: 'open', limits: limited.limits, by: 'bob' }],

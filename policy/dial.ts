@@ -15,7 +15,8 @@ const AXES = ['slots', 'memoryMb', 'cpuMillicores'] as const;
 
 /**
  * The dial after a change:
- * 1. What the change does not name stays; but a new mode or limit without an end holds until it is taken back.
+ * 1. What the change does not name stays. Mode and limits each have an end of their own; what is set anew without one
+ *    holds until it is taken back, and an end alone is that of both.
  * 2. `open` without limits takes all of it back.
  * 3. A dial that changes nothing has neither end, reason nor author.
  */
@@ -24,10 +25,21 @@ export function turned(before: SetDial, change: DialChange, by: string, now: num
   const { mode = before.mode, reason = before.reason } = change;
   const limits = change.limits === null ? {} : mergedLimits(before.limits, change.limits ?? {});
   if (mode === 'open' && Object.keys(limits).length === 0) return OPEN;
-  const isNew = change.mode !== undefined || change.limits !== undefined;
-  const until = endOf(change, now) ?? (isNew || change.until === null ? undefined : before.until);
-  return { mode, limits, by, ...(until !== undefined && { until }), ...(reason !== null && { reason }) };
+  const isEndAlone = change.mode === undefined && change.limits === undefined && isEndSaid(change);
+  const end = endOf(change, now);
+  const until = change.mode !== undefined || isEndAlone ? end : before.until;
+  const limitsUntil = change.limits !== undefined || isEndAlone ? end : before.limitsUntil;
+  return {
+    mode,
+    limits,
+    by,
+    ...(mode !== 'open' && until !== undefined && { until }),
+    ...(Object.keys(limits).length > 0 && limitsUntil !== undefined && { limitsUntil }),
+    ...(reason !== null && { reason }),
+  };
 }
+
+const isEndSaid = ({ until, forSec }: DialChange): boolean => until !== undefined || forSec !== undefined;
 
 function endOf({ until, forSec }: DialChange, now: number): number | undefined {
   if (forSec !== undefined) return now + forSec * 1_000;

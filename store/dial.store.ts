@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { SHARED_WORKSPACE } from '../contracts/ids.js';
 import type { Envelope } from '../contracts/runtime.js';
+import { dialAt } from '../policy/admission/limits.js';
 import { OPEN, type SetDial } from '../policy/dial.js';
 import { auditWithin } from './audit-draft.js';
 import { contentHash } from './content-hash.js';
@@ -27,15 +28,17 @@ interface PoolRow extends DialRow, DemandRow {
   slots: number;
   dial_reason: string | null;
   dial_by: string | null;
-  is_over: boolean;
+  now_ms: number;
 }
 
 const SELECT = `SELECT id, workspace_id, runtime_id, slots, memory_mb, cpu_millicores, ${DIAL_COLUMNS}, dial_reason, dial_by,
-  coalesce(dial_until <= now(), false) AS is_over FROM pools`;
+  extract(epoch FROM now()) * 1000 AS now_ms FROM pools`;
+
+const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));
 
 function dialOf(pool: PoolRow): SetDial {
-  const { dial_reason: reason, dial_by: by, is_over } = pool;
-  const dial = is_over ? undefined : dialOfRow(pool);
+  const { dial_reason: reason, dial_by: by } = pool;
+  const dial = dialAt(dialOfRow(pool), Number(pool.now_ms));
   return dial ? { ...dial, ...(reason !== null && { reason }), ...(by !== null && { by }) } : OPEN;
 }
 
@@ -78,15 +81,19 @@ export class DialStore {
     });
   }
 
-  private async write(db: Queryable, poolId: string, { mode, limits, until, reason, by }: SetDial): Promise<number> {
+  private async write(
+    db: Queryable,
+    poolId: string,
+    { mode, limits, until, limitsUntil, reason, by }: SetDial,
+  ): Promise<number> {
     const written = await row<{ envelope_version: number }>(
       db,
       `UPDATE pools SET dial_mode = $2, dial_slots = $3, dial_memory_mb = $4, dial_cpu_millicores = $5, dial_until = $6,
-         dial_reason = $7, dial_by = $8, envelope_version = envelope_version + 1, limits_at = now()
+         dial_limits_until = $7, dial_reason = $8, dial_by = $9, envelope_version = envelope_version + 1, limits_at = now()
        WHERE id = $1 RETURNING envelope_version`,
       [
         ...[poolId, mode, limits.slots ?? null, limits.memoryMb ?? null, limits.cpuMillicores ?? null],
-        ...[until === undefined ? null : new Date(until), reason ?? null, by ?? null],
+        ...[dateOf(until), dateOf(limitsUntil), reason ?? null, by ?? null],
       ],
     );
     return written?.envelope_version ?? 0;

@@ -14,6 +14,8 @@ export interface WaitingRun extends Ticketless {
   isBackingOff: boolean;
   /** It holds its slot, and the cluster has not confirmed its job. */
   isUnplaced: boolean;
+  /** Of what is paused: when it is resumed by itself, and what was said of it. */
+  pause: { until: Date | null; note: string | null };
 }
 
 interface RunRow extends DemandRow {
@@ -26,6 +28,10 @@ interface RunRow extends DemandRow {
   is_backing_off: boolean;
   is_unplaced: boolean;
   is_paused: boolean;
+  pause_reason: string | null;
+  is_dialled: boolean;
+  dial_until: Date | null;
+  dial_reason: string | null;
   concurrency: number | null;
   in_flight: number;
   max_running: number | null;
@@ -78,6 +84,8 @@ const FACTS = `
   SELECT r.id, r.pool_id, p.runtime_id, r.workspace_id, r.scorecard_id, r.memory_mb, r.cpu_millicores, ${RUN_STATE} AS state,
     r.asked_at IS NOT NULL AND r.asked_by IS NULL AS is_backing_off,
     a.run_id IS NOT NULL AND a.submitted_at IS NULL AS is_unplaced,
+    s.pause_reason, p.dial_until, p.dial_reason,
+    p.dial_mode <> 'open' AND coalesce(p.dial_until > now(), true) AS is_dialled,
     s.paused_at IS NOT NULL AS is_paused, s.concurrency, coalesce(f.in_flight, 0) AS in_flight,
     q.max_running, coalesce(q.running, 0) AS running,
     CASE WHEN first.scorecard_id IS NULL THEN 0 ELSE first.before - 1 + count(*) FILTER (
@@ -155,6 +163,9 @@ function toWaiting(stored: RunRow): WaitingRun {
     state: stored.state,
     isBackingOff: stored.state === 'waiting' && stored.is_backing_off,
     isUnplaced: stored.is_unplaced,
+    pause: stored.is_dialled
+      ? { until: stored.dial_until, note: stored.dial_reason }
+      : { until: null, note: stored.pause_reason },
     demand: demandOfRow(stored),
     ...(limit !== null && { quota: { limit, used: stored.running } }),
     ...(scorecardId !== null && {

@@ -26,8 +26,11 @@ const PoolAudit = z.strictObject({
 type PoolAudit = z.infer<typeof PoolAudit>;
 
 export const AdmissionAudit = z.strictObject({
-  /** Leases and live attempts, older than a minute, that lack the other: 0 while all is well. */
-  drift: z.int(),
+  /**
+   * Leases and live attempts, older than a minute, that lack the other: 0 while all is well. Null: of those that answered
+   * it is 0, and some did not.
+   */
+  drift: z.int().nullable(),
   pools: z.array(PoolAudit),
   /** Pools whose ledger did not answer, with the reason. */
   unread: z.array(z.strictObject({ pool: z.string(), reason: z.string() })),
@@ -57,8 +60,8 @@ export class AuditService {
         else audit.unread.push({ pool: group[index] ?? '', reason: reasonOf(outcome.reason) });
       });
     }
-    for (const { drift } of audit.pools) audit.drift += drift;
-    return audit;
+    const drift = audit.pools.reduce((sum, pool) => sum + pool.drift, 0);
+    return { ...audit, drift: drift === 0 && audit.unread.length > 0 ? null : drift };
   }
 
   /** The ledger first, and the attempts after it. */

@@ -72,15 +72,18 @@ const limitsView = ({ slots, memoryMb, cpuMillicores }: Envelope): LimitsView =>
   cpuMillicores: cpuMillicores ?? null,
 });
 
+const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+
 export function runtimeDial({ owner, runtimeId, envelope, dial }: Dialled, now: number): RuntimeDial {
-  const { mode, limits, until, reason, by } = dial;
+  const { mode, limits, until, limitsUntil, reason, by } = dial;
   const { slots, memoryMb, cpuMillicores } = limits;
   return {
     runtime: runtimeId,
     owner,
     mode,
     limits: { slots: slots ?? null, memoryMb: memoryMb ?? null, cpuMillicores: cpuMillicores ?? null },
-    until: until === undefined ? null : new Date(until).toISOString(),
+    until: timeOf(until),
+    limitsUntil: timeOf(limitsUntil),
     reason: reason ?? null,
     by: by ?? null,
     envelope: limitsView(envelope),

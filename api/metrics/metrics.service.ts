@@ -121,7 +121,8 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
 
   private async checkLedgers(): Promise<void> {
     const { pools, unread, drift } = await this.audits.read();
-    this.drift.set(drift);
+    // What is not known leaves it as it was, and older.
+    if (drift !== null) this.drift.set(drift);
     this.show(
       'lease_without_attempt',
       pools.flatMap(({ leasesWithoutAttempt }) => leasesWithoutAttempt.map(({ runId }) => runId)),

@@ -27,7 +27,8 @@ export class WaitingService {
     if (run?.workspace !== workspace) throw notFound('run', runId);
     const { state } = run;
     const waiting = isWaiting(run) ? (await this.inPool(run.poolId, [run])).get(runId) : placement(run);
-    return { run: runId, state, ...(waiting ?? NOTHING) };
+    const { until, note } = waiting?.reason === 'paused' ? run.pause : NO_PAUSE;
+    return { run: runId, state, ...(waiting ?? NOTHING), until: until?.toISOString() ?? null, note };
   }
 
   /** Adds to each run of a list why it waits, unless its ledger does not answer. */
@@ -69,6 +70,7 @@ export class WaitingService {
   }
 }
 
+const NO_PAUSE = { until: null, note: null };
 const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, etaP50: null, etaP90: null };
 
 const isWaiting = ({ state }: WaitingRun): boolean => state === 'queued' || state === 'waiting';

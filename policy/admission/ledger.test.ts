@@ -184,7 +184,7 @@ describe('order', () => {
 
   test('F53 a ticket above a lowered envelope is refused with both numbers, above a limit for now it waits', () => {
     const ledger = ledgerOf(named([{ memoryMb: 1_024 }, { memoryMb: 100 }]));
-    const dial = { mode: 'open' as const, limits: { memoryMb: 600 }, until: NOW + 1 };
+    const dial = { mode: 'open' as const, limits: { memoryMb: 600 }, limitsUntil: NOW + 1 };
     expect(ledger.decide(limits({ envelope: { slots: 1, memoryMb: 2_000 }, dial }), NOW)).toMatchObject({
       granted: [{ holder: 'b' }],
       refused: [],

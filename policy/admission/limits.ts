@@ -1,4 +1,4 @@
-import type { AdmissionLimits } from '../../contracts/admission.js';
+import type { AdmissionLimits, Dial } from '../../contracts/admission.js';
 import type { Envelope } from '../../contracts/runtime.js';
 
 /** What is in force at one instant. */
@@ -11,12 +11,31 @@ export interface LimitsInForce {
   until?: number;
 }
 
-export function limitsAt({ envelope, dial }: AdmissionLimits, now: number): LimitsInForce {
-  if (!dial || (dial.until !== undefined && dial.until <= now)) return { envelope, isOpen: true };
+export function limitsAt({ envelope, dial: set }: AdmissionLimits, now: number): LimitsInForce {
+  const dial = dialAt(set, now);
+  if (!dial) return { envelope, isOpen: true };
+  const ends = [dial.until, dial.limitsUntil].filter((end) => end !== undefined);
   return {
     envelope: lower(envelope, dial.limits),
     isOpen: dial.mode === 'open',
-    ...(dial.until !== undefined && { until: dial.until }),
+    ...(ends.length > 0 && { until: Math.min(...ends) }),
+  };
+}
+
+/** What of a dial is not over; undefined: nothing. */
+export function dialAt(dial: Dial | undefined, now: number): Dial | undefined {
+  if (!dial) return undefined;
+  const isOver = (end: number | undefined): boolean => end !== undefined && end <= now;
+  const { until, limitsUntil } = dial;
+  const mode = isOver(until) ? 'open' : dial.mode;
+  const limits = isOver(limitsUntil) ? {} : dial.limits;
+  const isLimited = Object.keys(limits).length > 0;
+  if (mode === 'open' && !isLimited) return undefined;
+  return {
+    mode,
+    limits,
+    ...(mode !== 'open' && until !== undefined && { until }),
+    ...(isLimited && limitsUntil !== undefined && { limitsUntil }),
   };
 }
 

@@ -110,7 +110,7 @@ test('what holds a slot waits for its placement', () => {
 
 test('the view of a pool tells limits, use, holders and who waits since when', () => {
   const heavy = { memoryMb: 300, sessionPool: 'default/browser' };
-  const dial = { mode: 'open' as const, limits: { slots: 2 }, until: NOW + 1_000 };
+  const dial = { mode: 'open' as const, limits: { slots: 2 }, limitsUntil: NOW + 1_000 };
   const tickets = [
     ticketOf('run_1', { demand: heavy, workspace: 'team' }),
     ticketOf('run_2', { workspace: 'unit' }),
@@ -124,7 +124,7 @@ test('the view of a pool tells limits, use, holders and who waits since when', (
   expect(view).toMatchObject({
     envelope: { slots: 4, memoryMb: 500 },
     limits: { slots: 2, memoryMb: 500 },
-    dial: { mode: 'open', limits: { slots: 2 }, until: new Date(NOW + 1_000).toISOString() },
+    dial: { mode: 'open', limits: { slots: 2 }, limitsUntil: new Date(NOW + 1_000).toISOString() },
     inUse: { slots: 2, memoryMb: 300, cpuMillicores: 0 },
     leases: [
       {

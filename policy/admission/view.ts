@@ -13,7 +13,7 @@ import type { Waiting } from '../../contracts/waiting.js';
 import { AGED_AFTER_MS } from './ageing.js';
 import { decisionView } from './decision-words.js';
 import type { Ledger } from './ledger.js';
-import { limitsAt } from './limits.js';
+import { dialAt, limitsAt } from './limits.js';
 import { Reasons } from './reasons.js';
 import type { SessionPoolState } from './session-pools.js';
 
@@ -30,18 +30,18 @@ export interface Seen {
 }
 
 export function viewPool({ ledger, limits, now }: Seen): PoolView {
-  const { envelope, dial } = limits;
+  const { envelope } = limits;
+  const dial = dialAt(limits.dial, now);
   const leases = [...ledger.leases.values()].sort((one, other) => one.grantedAt - other.grantedAt);
   const waiting = { interactive: 0, batch: 0, aged: 0 };
   for (const { class: workClass, askedAt } of ledger.inOrder(limits, now)) {
     waiting[workClass] += 1;
     if (workClass === 'batch' && now - askedAt >= AGED_AFTER_MS) waiting.aged += 1;
   }
-  const isDialled = dial !== undefined && (dial.until === undefined || dial.until > now);
   return {
     envelope,
     limits: limitsAt(limits, now).envelope,
-    dial: isDialled ? { ...dial, until: dial.until === undefined ? null : timeOf(dial.until) } : null,
+    dial: dial ? { ...dial, until: endOf(dial.until), limitsUntil: endOf(dial.limitsUntil) } : null,
     inUse: { ...ledger.inUse },
     leases: leases.slice(0, MOST_LISTED).map(leaseView),
     moreLeases: Math.max(0, leases.length - MOST_LISTED),
@@ -142,4 +142,5 @@ const demandView = ({ memoryMb, cpuMillicores, sessionPool }: Demand): DemandVie
 });
 
 const runOf = ({ holder }: { holder: string }): string => holder.replace(/^case:/, '');
+const endOf = (ms: number | undefined): string | null => (ms === undefined ? null : timeOf(ms));
 const timeOf = (ms: number): string => new Date(ms).toISOString();

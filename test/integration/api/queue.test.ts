@@ -141,8 +141,9 @@ describe('what a run waits for', () => {
     const memory = { reason: 'memory', scope: 'runtime here', limit: 1_000, used: 600, ahead: 0 };
     const queued = { reason: 'slots', scope: 'runtime here', limit: 4, used: 1, ahead: 1 };
     const eta = { etaP50: null, etaP90: null };
-    expect(await why(`${id}.1`)).toEqual({ run: `${id}.1`, state: 'waiting', ...memory, ...eta });
-    expect(await why(`${id}.2`)).toEqual({ run: `${id}.2`, state: 'queued', ...queued, ...eta });
+    const noPause = { until: null, note: null };
+    expect(await why(`${id}.1`)).toEqual({ run: `${id}.1`, state: 'waiting', ...memory, ...eta, ...noPause });
+    expect(await why(`${id}.2`)).toEqual({ run: `${id}.2`, state: 'queued', ...queued, ...eta, ...noPause });
     expect(await why(`${id}.0`)).toMatchObject({ reason: 'placement' });
     const { body } = await get(`/scorecards/${id}/cases`);
     expect(body.items.map(({ waiting }: { waiting: object }) => waiting)).toMatchObject([
@@ -164,8 +165,8 @@ describe('what a run waits for', () => {
   test.each<[string, (id: string) => Promise<unknown>, object]>([
     [
       'a paused runtime',
-      () => api.send('PATCH', '/runtimes/here/admission', { mode: 'paused' }, ada),
-      { reason: 'paused', scope: 'runtime here', limit: null },
+      () => api.send('PATCH', '/runtimes/here/admission', { mode: 'paused', forSec: 60, reason: 'hot' }, ada),
+      { reason: 'paused', scope: 'runtime here', limit: null, note: 'hot', until: expect.any(String) },
     ],
     [
       'a paused scorecard',

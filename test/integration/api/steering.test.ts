@@ -41,7 +41,8 @@ describe('the dial of a runtime', () => {
       envelope: { slots: 4, memoryMb: 1_000, cpuMillicores: null },
       inForce: { slots: 2, memoryMb: 100, cpuMillicores: null },
     });
-    expect(Date.parse(set.body.until) - Date.now()).toBeGreaterThan(50_000);
+    expect(set.body.until).toBeNull();
+    expect(Date.parse(set.body.limitsUntil) - Date.now()).toBeGreaterThan(50_000);
     expect(told()).toEqual({ 'admission:default:here': await versionOf('rt:default:here') });
     const open = await dial({ mode: 'open' });
     expect(open.body).toMatchObject({ mode: 'open', until: null, reason: null, by: null, inForce: { slots: 4 } });
