@@ -1,4 +1,12 @@
-import type { AdmissionLimits, AdmissionMessage, Demand, Lease, Release, Ticket } from '../contracts/admission.js';
+import type {
+  AdmissionLimits,
+  AdmissionMessage,
+  Demand,
+  Lease,
+  Release,
+  SessionAnswer,
+  Ticket,
+} from '../contracts/admission.js';
 import type { Envelope } from '../contracts/runtime.js';
 
 type Waiting = Ticket & { arrival: number };
@@ -15,6 +23,7 @@ export class AdmissionModel {
   leases: Lease[] = [];
   caps = new Map<string, { slots: number; quota?: number }>();
   reserved: { holder: string; startBy: number | undefined } | undefined;
+  private readings = new Map<string, { at: number; answer: SessionAnswer }>();
   private sinceAged = 3;
   private readonly lastGrants = new Map<string, number>();
   private arrived = 0;
@@ -24,11 +33,15 @@ export class AdmissionModel {
     private readonly passes: Map<string, number>,
   ) {}
 
-  receive({ acquire, release, promote = [], unpark = [] }: AdmissionMessage): void {
+  receive(
+    { acquire, release, promote = [], unpark = [], sessions = [], adopt = [] }: AdmissionMessage,
+    now: number,
+  ): void {
     for (const given of release) this.release(given);
     for (const ticket of acquire) {
       if (this.leases.some(({ holder }) => holder === ticket.holder)) continue;
       const known = this.tickets.find(({ holder }) => holder === ticket.holder);
+      if (!known) this.forgetOldReading(ticket, now);
       this.arrived += 1;
       const { arrival, promotedAt = ticket.promotedAt } = known ?? { arrival: this.arrived };
       this.tickets = this.tickets.filter((other) => other !== known);
@@ -42,6 +55,20 @@ export class AdmissionModel {
       const cap = this.caps.get(workspace);
       if (cap) cap.slots = Math.max(cap.slots, this.leasesOf(workspace).length) + 1;
     }
+    for (const lease of adopt) {
+      if (this.leases.some(({ holder }) => holder === lease.holder)) continue;
+      this.withdraw(lease.holder);
+      this.leases.push(lease);
+    }
+    for (const { pool, at, answer } of sessions) {
+      if (answer && at >= (this.readings.get(pool)?.at ?? 0)) this.readings.set(pool, { at, answer });
+    }
+  }
+
+  /** Readings of pools that nobody waits in are not carried. */
+  restart(): void {
+    const isWaitedIn = (pool: string): boolean => this.tickets.some(({ demand }) => demand.sessionPool === pool);
+    this.readings = new Map([...this.readings].filter(([pool]) => isWaitedIn(pool)));
   }
 
   decide(limits: AdmissionLimits, inForce: Envelope, isOpen: boolean, now: number, max: number) {
@@ -78,7 +105,8 @@ export class AdmissionModel {
   /** All that may be granted anything, in order. */
   inOrder(limits: AdmissionLimits, inForce: Envelope, now: number): Waiting[] {
     const eligible = this.tickets.filter(
-      ({ holder, workspace }) =>
+      ({ holder, workspace, demand }) =>
+        (demand.sessionPool === undefined || this.sessionsOf(demand.sessionPool, inForce.slots, now) >= 1) &&
         !limits.pausedScorecards.includes(scorecardOf(holder)) &&
         this.leasesOf(workspace).length < (this.caps.get(workspace)?.slots ?? LAST) &&
         this.leasesOf(workspace).length < (limits.workspaces[workspace]?.maxRunning ?? LAST),
@@ -116,6 +144,28 @@ export class AdmissionModel {
       memoryMb: memoryMb - total(this.leases.map(({ demand }) => demand.memoryMb ?? 0)),
       cpuMillicores: cpuMillicores - total(this.leases.map(({ demand }) => demand.cpuMillicores ?? 0)),
     };
+  }
+
+  /** Tickets of that session pool that may start. */
+  private sessionsOf(pool: string, slots: number, now: number): number {
+    const ours = this.leases.filter(({ demand }) => demand.sessionPool === pool);
+    const { at = 0, answer } = this.readings.get(pool) ?? {};
+    if (answer && 'failure' in answer) return slots - ours.length;
+    if (!answer || at < now - 60_000) return 0;
+    const { total, used = 0 } = answer;
+    const unseen = ours.filter(({ grantedAt }) => grantedAt > at - 10_000).length;
+    return Math.min(
+      slots - ours.length,
+      total - ours.length,
+      answer.used === undefined ? total : total - used - unseen,
+    );
+  }
+
+  /** Nobody waited, so nobody kept it fresh. */
+  private forgetOldReading({ demand: { sessionPool = '' } }: Ticket, now: number): void {
+    const reading = this.readings.get(sessionPool);
+    if (!reading || 'failure' in reading.answer || reading.at >= now - 10_000) return;
+    if (!this.tickets.some(({ demand }) => demand.sessionPool === sessionPool)) this.readings.delete(sessionPool);
   }
 
   /** Workspaces that may be granted nothing until they are said to have room. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AdmissionLimits, AdmissionMessage, Release, Ticket } from '../../contracts/admission.js';
+import type { AdmissionLimits, AdmissionMessage, Release, SessionAnswer, Ticket } from '../../contracts/admission.js';
 import { AdmissionModel, isWithin } from '../../test/admission-model.js';
 import { SEED } from '../../test/seeded.js';
 import { carryLedger, resumeLedger } from './carry.js';
@@ -20,6 +20,9 @@ const WORKSPACE_OF: Record<string, string> = {
 const HOLDERS = ['sc_a.0', 'sc_a.1', 'sc_a.2', 'sc_b.0', 'sc_b.1', 'run_1', 'sc_c.0', 'sc_c.1', 'run_2', 'run_3'].map(
   (run) => `case:${run}`,
 );
+/** A scorecard and a single run take sessions of one live pool. */
+const NEEDS_SESSION = new Set(['case:sc_b.0', 'case:sc_b.1', 'case:run_1']);
+const SESSION_POOL = 'one/browser';
 const WORKSPACES = ['one', 'two', 'three'];
 const workspaceOf = (holder: string): string => WORKSPACE_OF[holder.replace(/^case:|\.\d+$/g, '')] ?? '';
 const nothing: AdmissionMessage = { acquire: [], release: [] };
@@ -59,15 +62,16 @@ class Pair {
   }
 
   take(choices: Choices): void {
-    const kind = choices.upTo(19);
+    const kind = choices.upTo(20);
     if (kind < 6) this.tell({ ...nothing, acquire: [this.ticketOf(choices)] });
     else if (kind < 11) this.tell({ ...nothing, release: [this.releaseOf(choices)] });
     else if (kind < 16) this.decide(choices.of([1, 2, 200]));
     else if (kind === 16) this.limits = someLimits(choices, this.now);
     else if (kind === 17) this.now += choices.upTo(70) * 1_000;
     else if (kind === 18) this.restart();
-    else if (choices.upTo(1) === 0) this.tell({ ...nothing, promote: [{ holder: choices.of(HOLDERS), at: this.now }] });
-    else this.tell({ ...nothing, unpark: [choices.of(WORKSPACES)] });
+    else if (kind === 19)
+      this.tell({ ...nothing, sessions: [{ pool: SESSION_POOL, at: this.now, answer: someAnswer(choices) }] });
+    else this.tell({ ...nothing, ...this.wordOf(choices) });
     this.expectSame();
   }
 
@@ -76,7 +80,8 @@ class Pair {
     this.limits = limitsOf({ slots: 4, memoryMb: 9, cpuMillicores: 9 });
     for (let round = 0; round < 2 * HOLDERS.length && this.ledger.waiting > 0; round += 1) {
       const release = [...this.ledger.leases.values()].map(({ holder, seq }) => ({ holder, seq }));
-      this.tell({ acquire: [], release, unpark: WORKSPACES });
+      const sessions = [{ pool: SESSION_POOL, at: this.now, answer: { total: 9, used: 0 } }];
+      this.tell({ acquire: [], release, unpark: WORKSPACES, sessions });
       this.decide(200);
       this.expectSame();
     }
@@ -84,12 +89,22 @@ class Pair {
   }
 
   private tell(message: AdmissionMessage): void {
-    this.model.receive(message);
+    this.model.receive(message, this.now);
     this.ledger.receive([message], this.now);
   }
 
   private restart(): void {
+    this.model.restart();
     this.ledger = resumeLedger(JSON.parse(JSON.stringify(carryLedger(this.ledger))));
+  }
+
+  private wordOf(choices: Choices): Partial<AdmissionMessage> {
+    const { askedAt: _, class: __, ...found } = this.ticketOf(choices);
+    return choices.of([
+      { promote: [{ holder: found.holder, at: this.now }] },
+      { unpark: [found.workspace] },
+      { adopt: [{ ...found, seq: 900, grantedAt: this.now }] },
+    ]);
   }
 
   private ticketOf(choices: Choices): Ticket {
@@ -97,7 +112,11 @@ class Pair {
     const { seconds } = choices.maybe('seconds', 60);
     return {
       ...{ holder, to: holder, workspace: workspaceOf(holder), class: choices.of(['batch', 'batch', 'interactive']) },
-      demand: { ...choices.maybe('memoryMb', 8), ...choices.maybe('cpuMillicores', 8) },
+      demand: {
+        ...choices.maybe('memoryMb', 8),
+        ...choices.maybe('cpuMillicores', 8),
+        ...(NEEDS_SESSION.has(holder) && { sessionPool: SESSION_POOL }),
+      },
       askedAt: this.now - choices.of([0, 30, 60]) * 1_000,
       ...(seconds && { expectedMs: seconds * 1_000 }),
     };
@@ -169,6 +188,11 @@ function someLimits(choices: Choices, now: number): AdmissionLimits {
     },
     pausedScorecards: choices.of([[], [], ['sc_a'], ['sc_b', 'sc_c']]),
   };
+}
+
+function someAnswer(choices: Choices): SessionAnswer {
+  const total = choices.upTo(3);
+  return choices.of([{ failure: 'refused' }, { total }, { total, used: 0 }, { total, used: 1 }]);
 }
 
 /** Cheap where it holds. */
