@@ -126,5 +126,5 @@ test(
     const tooFew = POINTS.filter((point) => (canceller.hits.get(point) ?? 0) < AT_EACH_POINT);
     expect(tooFew).toEqual([]);
   },
-  6 * MINUTE,
+  12 * MINUTE,
 );

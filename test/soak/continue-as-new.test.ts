@@ -123,5 +123,5 @@ test(
     expect(Math.max(...events)).toBeLessThan(MOST_EVENTS);
     expect(await lab.platform.failedWorkflowTasks()).toEqual([]);
   },
-  4 * MINUTE,
+  6 * MINUTE,
 );
