@@ -17,8 +17,8 @@ export const LoweredLimits = z.strictObject({
 export type LoweredLimits = z.infer<typeof LoweredLimits>;
 
 const End = z.iso
-  .datetime({ offset: true, error: 'is not a time as 2027-01-31T00:00:00Z' })
-  .refine((time) => Date.parse(time) > Date.now(), 'is over already')
+  .datetime({ offset: true, error: 'is not a time as 2027-01-31T00:00:00Z', abort: true })
+  .refine((time) => Date.parse(time) > Date.now(), { error: 'is over already', abort: true })
   .refine(
     (time) => Date.parse(time) < Date.now() + MOST_DAYS * DAY_SEC * 1_000,
     `is more than ${MOST_DAYS} days away: leave it out for what holds until it is taken back`,

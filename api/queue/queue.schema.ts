@@ -5,7 +5,7 @@ import { ListQuery, pageOf } from '../common/cursor.js';
 
 export const QueueQuery = ListQuery.extend({
   runtime: SpecId.optional().describe('Only what waits for this runtime'),
-  all: z.enum(['', 'true']).optional().describe('Of all workspaces: for the operator'),
+  all: z.literal('true').optional().describe('Of all workspaces: for the operator'),
 });
 export type QueueQuery = z.infer<typeof QueueQuery>;
 
