@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowClient } from '@temporalio/client';
+import { type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import type { AdmissionMessage } from '../contracts/admission.js';
-import { type AdmissionInput, admissionRequested, admissionWorkflowId, TASK_QUEUES } from '../workflows/messages.js';
+import {
+  type AdmissionInput,
+  admissionRequested,
+  admissionWorkflowId,
+  envelopeChanged,
+  TASK_QUEUES,
+} from '../workflows/messages.js';
 
 /** Of JSON in one signal: less than 32 KB of it travels. */
 const SIGNAL_CHARS = 30_000;
@@ -25,7 +31,7 @@ export class AdmissionSender {
   private readonly pending = new Map<string, Pending>();
 
   constructor(
-    private readonly client: Pick<WorkflowClient, 'signalWithStart'>,
+    private readonly client: Pick<WorkflowClient, 'signalWithStart' | 'getHandle'>,
     private readonly workflowTaskMs: number,
   ) {}
 
@@ -64,6 +70,15 @@ export class AdmissionSender {
         signalArgs,
         staticSummary: `slots of ${poolId}`,
       });
+    }
+  }
+
+  /** Tells the ledger of a pool, if it runs, that its limits changed. */
+  async announce(poolId: string, envelopeVersion: number): Promise<void> {
+    try {
+      await this.client.getHandle(admissionWorkflowId(poolId)).signal(envelopeChanged, envelopeVersion);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   }
 

@@ -17,7 +17,7 @@ import type { LeaseSpan, LeaseSurvey, Survey, Surveyed } from './lease-survey.js
 interface Deps {
   client: WorkflowClient;
   sender: Pick<AdmissionSender, 'send'>;
-  pools: Pick<PoolStore, 'limits' | 'rebuild'>;
+  pools: Pick<PoolStore, 'isSubmitted' | 'limits' | 'rebuild'>;
   runs: Pick<RunStore, 'markAsked' | 'settleUnplaced'>;
   leases: Pick<LeaseSurvey, 'of'>;
   durations: Pick<DurationStore, 'of'>;
@@ -65,6 +65,9 @@ export function createAdmissionActivities({ client, sender, pools, runs, leases,
       ]);
       return carryLedger(Ledger.open(epoch, leases, tickets));
     },
+
+    /** Whether the job of the attempt under a lease was confirmed by its cluster. */
+    isSubmitted: ({ poolId, seq }: { poolId: string; seq: number }): Promise<boolean> => pools.isSubmitted(poolId, seq),
 
     readEnvelope: ({ poolId }: { poolId: string }): Promise<PoolLimits> => pools.limits(poolId),
 

@@ -1,4 +1,5 @@
 import type { BackendResolver } from '../backends/resolver.js';
+import type { LeaseEnd } from '../contracts/admission.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import type { LogStream } from '../contracts/log-events.js';
 import { lastWords } from '../policy/last-words.js';
@@ -16,6 +17,7 @@ import { refOf, targetOf } from './attempt-runner.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import type { JobLoader } from './job-loader.js';
+import type { PauseJudge } from './pause-judge.js';
 
 export interface FinisherDeps {
   backends: Pick<BackendResolver, 'use'>;
@@ -27,6 +29,7 @@ export interface FinisherDeps {
   ended: Pick<EndedAttempts, 'take'>;
   sender: Pick<AdmissionSender, 'send'>;
   host: Pick<HostGuard, 'standing'>;
+  pauses: Pick<PauseJudge, 'judge'>;
   /** The limits that jobs are given, for the words of a verdict. */
   timers: { setupSec: number; graderSec: number };
 }
@@ -53,15 +56,16 @@ export class AttemptFinisher {
     const job = await this.deps.jobs.load(runId);
     const verdict = await this.explain(attempt, await this.conclude(attempt, job, attempt?.end ?? end));
     const retry = retryOf(verdict, number, job.infraRetries);
-    if (!attempt || attempt.closedAt !== undefined) return this.finishClosed(input, attempt, verdict, retry);
+    if (!attempt || attempt.closedAt !== undefined) return this.finishClosed({ input, attempt, job, verdict }, retry);
     await this.deps.host.standing(input.kind, attempt.hostId);
     if (!attempt.end) await this.deps.attempts.recordEnd(runId, number, end);
-    if (retry && (await this.makeRoom(input, attempt, job, patience))) return retry;
+    const finished = { input, attempt, job, verdict };
+    if (retry && (await this.makeRoom(finished, patience))) return retry;
 
     const isSettled = await this.deps.attempts.settle(runId, number, verdict);
     if (await this.clean(attempt, job, patience)) {
       await this.deps.attempts.close(runId, number);
-      await this.release(input, attempt);
+      await this.release(finished);
       this.deps.jobs.forget(runId);
     }
     await this.unpark(job);
@@ -129,25 +133,22 @@ export class AttemptFinisher {
   }
 
   /** An attempt that was never opened, or was closed before: what is left is to say so and to release. */
-  private async finishClosed(
-    input: FinishInput,
-    attempt: Attempt | undefined,
-    verdict: Verdict,
-    retry: Retry | undefined,
-  ): Promise<FinishResult> {
+  private async finishClosed(finished: Finished, retry: Retry | undefined): Promise<FinishResult> {
     const { runs } = this.deps;
+    const { input, verdict } = finished;
     const isSettled = !retry && (await runs.settleUnplaced(input.runId, verdict));
-    await this.release(input, attempt);
+    await this.release(finished);
     const earlier = isSettled ? undefined : (await runs.guards(input.runId))?.outcome;
     if (retry && !earlier) return retry;
     return { kind: 'settled', outcome: earlier ?? verdict.outcome };
   }
 
   /** Ends the attempt so that another can follow; false if this run is not to have another. */
-  private async makeRoom(input: FinishInput, attempt: Attempt, job: RunJob, patience: Patience): Promise<boolean> {
+  private async makeRoom(finished: Finished & { attempt: Attempt }, patience: Patience): Promise<boolean> {
+    const { input, attempt, job } = finished;
     if (!(await this.clean(attempt, job, patience))) return false;
     if (!(await this.deps.attempts.closeForRetry(input.runId, input.attempt))) return false;
-    await this.release(input, attempt);
+    await this.release(finished);
     await this.unpark(job);
     return true;
   }
@@ -206,10 +207,30 @@ export class AttemptFinisher {
   }
 
   /** An attempt that was adopted may hold an earlier lease than the grant it was adopted with. */
-  private async release({ poolId, holder, seq }: FinishInput, attempt: Attempt | undefined): Promise<void> {
+  private async release({ input, attempt, job, verdict }: Finished): Promise<void> {
+    const { poolId, holder, seq } = input;
     const leases = new Set([seq, attempt?.seq ?? seq]);
-    await this.deps.sender.send(poolId, { acquire: [], release: [...leases].map((lease) => ({ holder, seq: lease })) });
+    const end = leaseEndOf(verdict);
+    const release = [...leases].map((lease) => ({ holder, seq: lease, ...(end && { end }) }));
+    await this.deps.sender.send(poolId, { acquire: [], release });
+    const isInfra = verdict.outcome === 'errored' && verdict.errorClass === 'infra';
+    if (isInfra && job.scorecardId !== undefined) await this.deps.pauses.judge(job.scorecardId);
   }
+}
+
+/** An attempt that is over; none was opened where there is no attempt. */
+interface Finished {
+  input: FinishInput;
+  attempt: Attempt | undefined;
+  job: RunJob;
+  verdict: Verdict;
+}
+
+/** What it says of the runtime: nothing where we stopped it, `ran` where the job itself is to blame or none is. */
+function leaseEndOf(verdict: Verdict): LeaseEnd | undefined {
+  if (verdict.outcome === 'cancelled') return undefined;
+  if (verdict.outcome !== 'errored') return 'ran';
+  return verdict.errorClass === 'infra' || verdict.errorClass === 'config' ? verdict.errorCode : 'ran';
 }
 
 type Retry = Extract<FinishResult, { kind: 'retry' }>;

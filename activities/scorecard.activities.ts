@@ -3,6 +3,7 @@ import { PlatformError } from '../contracts/errors.js';
 import { type Partition, packPartition } from '../policy/partition.js';
 import { errored } from '../policy/results.js';
 import type { DeadlineStore } from '../store/deadline.store.js';
+import type { PauseStore } from '../store/pause.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardPlan, ScorecardStore } from '../store/scorecard.store.js';
 import { WINDOW_CASES } from '../workflows/messages.js';
@@ -13,6 +14,7 @@ interface Deps {
   scorecards: Pick<ScorecardStore, 'plan' | 'partition' | 'complete' | 'requestCancel'>;
   deadlines: Pick<DeadlineStore, 'endLate'>;
   runs: Pick<RunStore, 'settleUnplaced'>;
+  pauses: Pick<PauseStore, 'restartWait'>;
   finisher: Pick<AttemptFinisher, 'abandon'>;
   /** How long a ticket may wait, seconds. */
   queueDeadlineSec: number;
@@ -25,7 +27,7 @@ export type Unplaced = { kind: 'cancelled' } | { kind: 'errored'; code: RunError
 
 export type ScorecardActivities = ReturnType<typeof createScorecardActivities>;
 
-export function createScorecardActivities({ scorecards, deadlines, runs, finisher, queueDeadlineSec }: Deps) {
+export function createScorecardActivities({ scorecards, deadlines, runs, pauses, finisher, queueDeadlineSec }: Deps) {
   return {
     async planScorecard({ scorecardId }: { scorecardId: string }): Promise<ScorecardPlan> {
       const plan = await scorecards.plan(scorecardId);
@@ -51,8 +53,13 @@ export function createScorecardActivities({ scorecards, deadlines, runs, finishe
       await scorecards.requestCancel(scorecardId);
     },
 
-    /** Settles a run that has no open attempt; one that has, or has its outcome, is left as it is. */
+    /**
+     * Settles a run that has no open attempt; one that has, or has its outcome, is left as it is. So is one that waited
+     * too long because its scorecard was paused: its window meets it again.
+     */
     async settleUnplaced({ runId, end }: { runId: string; end: Unplaced }): Promise<void> {
+      const isLate = end.kind === 'errored' && end.code === 'QUEUE_TIMEOUT';
+      if (isLate && (await pauses.restartWait(runId))) return;
       const verdict = end.kind === 'cancelled' ? { outcome: 'cancelled' as const } : errored(end.code, end.reason);
       await runs.settleUnplaced(runId, verdict);
     },

@@ -51,6 +51,10 @@ function stateTexts(view: Counted): string[] {
   ];
 }
 
+/** What stops cases from starting is said. */
+const titleOf = (status: Counted['status']): string =>
+  status === 'cancelling' || status === 'paused' ? ` ${status}` : '';
+
 /**
  * The line that is redrawn in place. It never fills the last column, where a terminal would wrap it. On a narrow one
  * states that nothing is in go first, then those that are not settled, then all.
@@ -58,7 +62,7 @@ function stateTexts(view: Counted): string[] {
 export function barLine(view: Counted, elapsedMs: number, columns: number): string {
   const { counts, status, oldest } = view;
   const room = columns - 1;
-  const title = status === 'cancelling' || status === 'paused' ? ` ${status}` : '';
+  const title = titleOf(status);
   const heads = stateTexts(view).map((states) =>
     [`${counts.settled}/${counts.submitted}${title}`, states, clock(elapsedMs)].filter(Boolean).join('  '),
   );
@@ -100,6 +104,11 @@ export class ProgressView {
     private readonly startedAt: number,
   ) {}
 
+  /** Of what was shown last. */
+  get status(): Counted['status'] | undefined {
+    return this.view?.status;
+  }
+
   show(view: Counted, now: number): void {
     this.view = view;
     this.viewAt = now;
@@ -120,7 +129,7 @@ export class ProgressView {
   }
 
   private writeLine(view: Counted, now: number): void {
-    const line = `${view.counts.settled}/${view.counts.submitted}  ${stateLine(view)}`;
+    const line = `${view.counts.settled}/${view.counts.submitted}${titleOf(view.status)}  ${stateLine(view)}`;
     const isOver = view.status === 'completed' || view.status === 'cancelled';
     if (line === this.lastLine || (now - this.lastLineAt < LINE_INTERVAL_MS && !isOver)) return;
     this.screen.write(`[${clock(now - this.startedAt)}] ${line}\n`);

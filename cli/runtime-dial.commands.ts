@@ -5,7 +5,7 @@ import { jsonBody } from './http.client.js';
 import { optionsOf, wholeNumber, withExamples } from './options.js';
 import { admissionText, dialText } from './runtime-admission-text.js';
 import { Session, type Terminal } from './session.js';
-import { DialReply, RuntimeAdmissionReply } from './steering-wire.js';
+import { CircuitResetReply, DialReply, RuntimeAdmissionReply } from './steering-wire.js';
 
 interface DialOptions {
   for?: number;
@@ -21,7 +21,7 @@ interface LimitOptions extends DialOptions {
 
 const pathOf = (id: string): string => `/runtimes/${encodeURIComponent(id)}/admission`;
 
-/** `runtime pause`, `drain`, `limit`, `resume`, `admission`: what is set above the spec of a runtime. */
+/** `runtime pause`, `drain`, `limit`, `resume`, `reset`, `admission`: what is set above the spec of a runtime. */
 export function addRuntimeDial(group: Command, terminal: Terminal): void {
   addMode(group, terminal, 'pause', 'paused', 'grant nothing for now: new work is taken and waits, what runs goes on');
   addMode(group, terminal, 'drain', 'draining', 'grant nothing and refuse new work: what runs goes on');
@@ -30,6 +30,14 @@ export function addRuntimeDial(group: Command, terminal: Terminal): void {
     .command('resume <id>')
     .description('take back pause, drain and lower limits')
     .action((id: string, _options, command: Command) => turn(terminal, command, id, { mode: 'open' }));
+  group
+    .command('reset <id>')
+    .description('give a runtime work again at once that got none because it failed too often')
+    .action(async (id: string, _options, command: Command) => {
+      const session = new Session(terminal, optionsOf(command));
+      const { raw } = await session.client.post(`${pathOf(id)}/reset-circuit`, CircuitResetReply);
+      session.answer(raw, () => `${id} gets work again\nnext: npx everdict runtime admission ${id}\n`);
+    });
   group
     .command('admission <id>')
     .description('limits in force, use, who holds slots and for how long, who waits, last decisions')

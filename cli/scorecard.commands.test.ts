@@ -131,3 +131,24 @@ describe('settling a case', () => {
     expect(exitCode).toBe(3);
   });
 });
+
+describe('pausing a scorecard', () => {
+  const paused = aScorecard({ status: 'paused', finishedAt: null, pauseReason: 'the image\u001b[2J is rebuilt' });
+
+  test('says why, and how to go on', async () => {
+    const words = ['scorecard', 'pause', 'sc_1', '--reason', 'the image is rebuilt'];
+    const { asked, out } = await everdict(words, () => ({ body: paused }));
+    expect(asked).toMatchObject([{ path: '/scorecards/sc_1/pause', body: '{"reason":"the image is rebuilt"}' }]);
+    expect(out).toMatch(/^sc_1 is paused: the image.* is rebuilt\nnext: npx everdict scorecard resume sc_1\n$/);
+    expect(out).not.toContain('\u001b');
+    const { out: shown } = await everdict(['scorecard', 'show', 'sc_1'], () => ({ body: paused }));
+    expect(shown).toContain(': paused\npaused: the image');
+  });
+
+  test('is undone by resume', async () => {
+    const body = aScorecard({ status: 'running', finishedAt: null });
+    const { asked, out } = await everdict(['scorecard', 'resume', 'sc_1'], () => ({ body }));
+    expect(asked).toMatchObject([{ method: 'POST', path: '/scorecards/sc_1/resume' }]);
+    expect(out).toContain('sc_1 is running');
+  });
+});

@@ -4,12 +4,13 @@ import { type ListQuery, list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { headline, rateTable, runTable } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
+import { addScorecardPause } from './scorecard-pause.commands.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { addStragglers } from './stragglers.command.js';
-import { table } from './text.js';
+import { plain, table } from './text.js';
 import { readScorecard } from './watch.js';
 import { RunReply, ScorecardReply } from './wire.js';
 
@@ -17,12 +18,15 @@ import { RunReply, ScorecardReply } from './wire.js';
 export function addScorecardCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('scorecard')
-    .description('a dataset × a harness on a runtime: run, watch, show, cases, stragglers, cancel, settle, list');
+    .description(
+      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list',
+    );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
   addShow(group, terminal);
   addCases(group, terminal);
   addStragglers(group, terminal);
+  addScorecardPause(group, terminal);
   addCancel(group, terminal);
   addScorecardSettle(group, terminal);
   addList(group, terminal);
@@ -47,7 +51,8 @@ function addShow(group: Command, terminal: Terminal): void {
       session.answer(raw, () => {
         const isOpen = reply.finishedAt === null && reply.deadlineAt !== null;
         const deadline = isOpen ? `ends at ${reply.deadlineAt} at the latest\n` : '';
-        const head = `${headline(reply)}: ${reply.status}\n${stateLine(reply)}\n${deadline}\n`;
+        const paused = reply.status === 'paused' ? `paused: ${plain(reply.pauseReason ?? '')}\n` : '';
+        const head = `${headline(reply)}: ${reply.status}\n${paused}${stateLine(reply)}\n${deadline}\n`;
         return `${head}${rateTable(reply, session.columns)}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });

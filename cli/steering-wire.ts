@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CircuitView, DecisionView, ReservationView, SessionPoolView } from '../contracts/admission-view.js';
 import { LimitsView, RuntimeDial } from '../contracts/dial.js';
 import { Promoted, QueueEntry, RunWaiting } from '../contracts/run-waiting.js';
-import { HolderView, RuntimeAdmission } from '../contracts/runtime-admission.js';
+import { CircuitReset, HolderView, RuntimeAdmission } from '../contracts/runtime-admission.js';
 import { Waiting } from '../contracts/waiting.js';
 import { WorkspaceLimits } from '../contracts/workspace-limits.js';
 
@@ -31,6 +31,8 @@ export const RuntimeAdmissionReply = z.object({
   decisions: z.array(z.object(DecisionView.shape)),
 });
 export type RuntimeAdmissionReply = z.infer<typeof RuntimeAdmissionReply>;
+
+export const CircuitResetReply = z.object(CircuitReset.shape);
 
 export const QueueReply = z.object({ ...QueueEntry.shape, demand, waiting: z.object(Waiting.shape) });
 export type QueueReply = z.infer<typeof QueueReply>;

@@ -40,6 +40,17 @@ describe('waiting for a scorecard without events', () => {
     expect(terminal.slept).toBe(1_000);
   });
 
+  test('says once why it is paused, and how to go on', async () => {
+    const counts = { waiting: 1 };
+    const paused = { body: aScorecard({ status: 'paused', finishedAt: null, counts, pauseReason: 'nodes are lost' }) };
+    const { outcome, terminal } = await following([running, paused, paused, done]);
+    expect(outcome).toBe('completed');
+    expect(terminal.err.text.match(/paused: nodes are lost\nnext: npx everdict scorecard resume sc_1/g)).toHaveLength(
+      1,
+    );
+    expect(terminal.err.text).toContain('0/1 paused  ');
+  });
+
   test('goes on through a restart of the platform and says so', async () => {
     const starting = { status: 503, body: { code: 'STORE_UNAVAILABLE', detail: 'the database does not answer' } };
     const { outcome, terminal } = await following([running, 'drop', 'drop', starting, done]);

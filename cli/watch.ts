@@ -4,6 +4,7 @@ import { CliError, stoppedWaiting } from './failures.js';
 import { Outage } from './outage.js';
 import { ProgressView } from './progress.js';
 import type { Session } from './session.js';
+import { plain } from './text.js';
 import { ProgressReply, ScorecardReply } from './wire.js';
 
 const POLL_MS = 500;
@@ -47,24 +48,34 @@ export async function follow(session: Session, id: string, patienceMs: number) {
 }
 
 /** Until the end is told. Returns at once where the platform has no events to tell. */
-async function showEvents({ session, id, progress, outage, signal }: Watch): Promise<void> {
+async function showEvents(watch: Watch): Promise<void> {
+  const { session, id, outage, signal } = watch;
   const path = `/scorecards/${encodeURIComponent(id)}/events`;
   try {
     for await (const { event, data } of followEvents(session, { path, query: { runs: 'false' }, outage, signal })) {
-      if (event === 'progress') progress.show(ProgressReply.parse(JSON.parse(data)), session.terminal.now());
+      if (event === 'progress') show(watch, ProgressReply.parse(JSON.parse(data)));
     }
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.refused) throw error;
   }
 }
 
-async function poll({ session, id, progress, outage, signal }: Watch) {
+/** That a scorecard was paused is said once, with the reason and what to do about it. */
+function show({ session, id, progress }: Watch, view: ProgressReply | ScorecardReply): void {
+  if (view.status === 'paused' && progress.status !== 'paused') {
+    progress.say(`paused: ${plain(view.pauseReason ?? '')}\nnext: npx everdict scorecard resume ${id}`);
+  }
+  progress.show(view, session.terminal.now());
+}
+
+async function poll(watch: Watch) {
+  const { session, id, outage, signal } = watch;
   const { terminal } = session;
   for (; !signal.aborted; await terminal.sleep(POLL_MS, signal)) {
     const answer = await readScorecard(session, id).catch((error) => outage.bear(error, terminal.now()));
     if (!answer) continue;
     outage.over(terminal.now());
-    progress.show(answer.reply, terminal.now());
+    show(watch, answer.reply);
     if (isOver(answer.reply)) return answer;
   }
   throw stoppedWaiting('scorecard', id);

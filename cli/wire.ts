@@ -34,6 +34,7 @@ export type ScorecardReply = z.infer<typeof ScorecardReply>;
 export const ProgressReply = z.object({
   ...ProgressEvent.shape,
   counts: z.object(Counts.shape),
+  pauseReason: z.string().nullish(),
   oldest: z.object(OldestRun.shape).optional(),
 });
 export type ProgressReply = z.infer<typeof ProgressReply>;

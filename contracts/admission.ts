@@ -99,6 +99,8 @@ export interface AdmissionMessage {
   sessions?: SessionRead[];
   /** Somebody vouches for the runtime: its circuit closes. */
   resetCircuit?: true;
+  /** A lease that is to show whether the runtime works was silent for long: whether its job runs. */
+  probe?: { holder: string; isRunning: boolean };
 }
 
 /** `open`: grants; `paused`: grants nothing; `draining`: grants nothing, and new work for it is refused. */

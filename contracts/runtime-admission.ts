@@ -22,6 +22,10 @@ export type HolderView = z.infer<typeof HolderView>;
 
 const { waiting, parkedWorkspaces, pausedScorecards, sessionPools } = PoolView.shape;
 
+/** Whose circuit is being closed. */
+export const CircuitReset = z.strictObject({ runtime: z.string(), owner: z.string() });
+export type CircuitReset = z.infer<typeof CircuitReset>;
+
 /** A runtime as its ledger sees it. Of a shared one, runs of other workspaces are counted and not shown. */
 export const RuntimeAdmission = z.strictObject({
   dial: RuntimeDial,

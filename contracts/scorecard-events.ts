@@ -11,6 +11,8 @@ export type OldestRun = z.infer<typeof OldestRun>;
 export const ProgressEvent = z.strictObject({
   status: ScorecardStatus,
   counts: Counts,
+  /** Why it is paused. */
+  pauseReason: z.string().optional(),
   oldest: OldestRun.optional(),
 });
 export type ProgressEvent = z.infer<typeof ProgressEvent>;

@@ -123,6 +123,9 @@ export const ScorecardView = z.strictObject({
   metadata: Metadata,
   counts: Counts,
   rates: Rates,
+  /** Since when no case of it starts, and why; null: it is not paused. */
+  pausedAt: z.string().nullable(),
+  pauseReason: z.string().nullable(),
   createdAt: z.string(),
   /** When every run that has no outcome is ended. */
   deadlineAt: z.string().nullable(),

@@ -136,6 +136,12 @@ export class PoolStore {
     return found.map(({ id }) => id);
   }
 
+  /** Whether the cluster confirmed the job of the attempt under that lease. */
+  async isSubmitted(poolId: string, seq: number): Promise<boolean> {
+    const sql = 'SELECT FROM attempts WHERE pool_id = $1 AND seq = $2 AND submitted_at IS NOT NULL';
+    return (await row(this.dataSource, sql, [poolId, seq])) !== undefined;
+  }
+
   /** Pools that someone waits in or that hold a live attempt. */
   async active(): Promise<string[]> {
     // In order, or the planner hopes to meet a waiting run soon by reading all there are.

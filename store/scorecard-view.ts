@@ -13,6 +13,7 @@ export interface Tally {
 /** How a scorecard stands. */
 export interface Progress extends Tally {
   status: ScorecardStatus;
+  pauseReason: string | null;
 }
 
 interface ScorecardRow {
@@ -26,6 +27,8 @@ interface ScorecardRow {
   created_at: Date;
   deadline_at: Date | null;
   cancel_requested_at: Date | null;
+  paused_at: Date | null;
+  pause_reason: string | null;
   finished_at: Date | null;
 }
 
@@ -78,13 +81,15 @@ export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<strin
 /** FROM and columns of what a view shows beside its tally. */
 export const SCORECARD_ROWS = `
   SELECT s.id, d.id || '@' || d.version AS dataset, h.id || '@' || h.version AS harness, s.runtime, s.class, s.trials,
-         s.metadata, s.created_at, s.deadline_at, s.cancel_requested_at, s.finished_at
+         s.metadata, s.created_at, s.deadline_at, s.cancel_requested_at, s.paused_at, s.pause_reason,
+         s.finished_at
   FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk JOIN harnesses h ON h.pk = s.harness_pk`;
 
 function statusOf(scorecard: ScorecardRow, counts: Counts): ScorecardStatus {
   const isCancelled = scorecard.cancel_requested_at !== null;
   if (scorecard.finished_at !== null) return isCancelled ? 'cancelled' : 'completed';
   if (isCancelled) return 'cancelling';
+  if (scorecard.paused_at !== null) return 'paused';
   return counts.running + counts.settled > 0 ? 'running' : 'queued';
 }
 
@@ -105,7 +110,9 @@ export async function viewsOf(db: Queryable, where: string, params: unknown[]): 
 export async function progressOf(db: Queryable, id: string): Promise<Progress | undefined> {
   const [scorecard] = await rows<ScorecardRow>(db, `${SCORECARD_ROWS} WHERE s.id = $1`, [id]);
   const tally = (await talliesOf(db, [id])).get(id);
-  return scorecard && tally && { ...tally, status: statusOf(scorecard, tally.counts) };
+  return (
+    scorecard && tally && { ...tally, status: statusOf(scorecard, tally.counts), pauseReason: scorecard.pause_reason }
+  );
 }
 
 const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardView => ({
@@ -119,6 +126,8 @@ const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardVie
   metadata: scorecard.metadata,
   counts,
   rates,
+  pausedAt: scorecard.paused_at?.toISOString() ?? null,
+  pauseReason: scorecard.pause_reason,
   createdAt: scorecard.created_at.toISOString(),
   deadlineAt: scorecard.deadline_at?.toISOString() ?? null,
   finishedAt: scorecard.finished_at?.toISOString() ?? null,

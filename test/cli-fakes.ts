@@ -187,6 +187,8 @@ export function aScorecard({
       final: rate,
       infraExcluded: aRate(all.passed, submitted - all.cancelled - all.infraErrors),
     },
+    pausedAt: null,
+    pauseReason: null,
     createdAt: '2026-01-01T00:00:00.000Z',
     deadlineAt: null,
     finishedAt: '2026-01-01T00:01:05.000Z',

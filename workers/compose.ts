@@ -18,6 +18,7 @@ import {
 import { JobLoader } from '../activities/job-loader.js';
 import { JobSecrets } from '../activities/job-secrets.js';
 import { LeaseSurvey } from '../activities/lease-survey.js';
+import { PauseJudge } from '../activities/pause-judge.js';
 import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
 import { BackendResolver } from '../backends/resolver.js';
@@ -34,6 +35,7 @@ import { DeadlineStore } from '../store/deadline.store.js';
 import { DurationStore } from '../store/duration.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
+import { PauseStore } from '../store/pause.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { SessionPoolStore } from '../store/session-pool.store.js';
@@ -104,6 +106,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     version: VERSION,
     logBytes: env.EVERDICT_LOG_MB * 1_024 * 1_024,
   });
+  const pauses = new PauseStore(dataSource);
   const finisher = new AttemptFinisher({
     logs,
     backends,
@@ -114,6 +117,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     ended,
     sender,
     host,
+    pauses: new PauseJudge(pauses, sender, log),
     timers: settings.timers,
   });
   const allocation = createAllocationActivities({ runner, finisher });
@@ -123,6 +127,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
       scorecards,
       deadlines: new DeadlineStore(dataSource),
       runs,
+      pauses,
       finisher,
       queueDeadlineSec,
     }),

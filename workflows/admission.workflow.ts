@@ -6,11 +6,10 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AdmissionActivities, PoolLimits } from '../activities/admission.activities.js';
-import type { AdmissionMessage } from '../contracts/admission.js';
+import type { AdmissionMessage, Lease } from '../contracts/admission.js';
 import { carryLedger, resumeLedger } from '../policy/admission/carry.js';
 import type { Ledger } from '../policy/admission/ledger.js';
 import { limitsAt } from '../policy/admission/limits.js';
@@ -29,12 +28,13 @@ import {
   runtimeOfPool,
   waitingOf,
 } from './messages.js';
+import { OwnChanges } from './own-changes.js';
 import { CONTROL } from './proxies.js';
 import { Reconciler } from './reconciler.js';
 import { Refusals } from './refusals.js';
 import { SessionWatcher } from './session-watcher.js';
 
-const { rebuildLedger, readEnvelope, deliverGrants } = proxyActivities<AdmissionActivities>(CONTROL);
+const { rebuildLedger, readEnvelope, deliverGrants, isSubmitted } = proxyActivities<AdmissionActivities>(CONTROL);
 
 const MAX_SIGNALS = 500;
 const MAX_EVENTS = 1_000;
@@ -54,14 +54,14 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
 
   let traced = new TracedLedger(resumeLedger(carried ?? (await rebuildLedger({ poolId }))));
   setHandler(heldLeases, () => heldBy(traced.ledger));
-  const dial = new DialEnd(() => {
+  const changes = new OwnChanges(poolId, () => {
     isDirty = true;
   });
   let limits = await readEnvelope({ poolId });
   // Somebody opened a newer epoch: what this ledger grants is void.
   const follow = async (): Promise<void> => {
     if (limits.epoch !== traced.ledger.epoch) traced = new TracedLedger(resumeLedger(await rebuildLedger({ poolId })));
-    dial.follow(limits);
+    changes.follow(traced.ledger, limits);
   };
   await follow();
   answerQueries(() => ({ runtime: runtimeOfPool(poolId), traced, limits, now: Date.now() }));
@@ -90,8 +90,11 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     }
     if (inbox.takeWake() && traced.ledger.isIdle && patched('survey-attempts'))
       inBackground(() => reconciler.surveyNext());
+    const probe = silentProbe(traced.ledger);
+    if (probe) inbox.messages.push(await lookAt(poolId, probe));
     const due = traced.receive(inbox.messages.splice(0), Date.now());
     const { granted, refused, isCut } = traced.decide(limits, Date.now());
+    changes.follow(traced.ledger, limits);
     isDirty = isCut;
     deliveries = [...deliveries, ...due, ...granted];
     refusals.refuse(refused);
@@ -111,6 +114,13 @@ export async function admissionWorkflow({ poolId, carried, again = [], ...earlie
     ...{ poolId, carried: carryLedger(traced.ledger), again: [...deliveries, ...due] },
     ...{ refused: refusals.left, surveyAt: reconciler.surveyAt },
   });
+}
+
+const silentProbe = ({ circuit, leases }: Ledger): Lease | undefined => leases.get(circuit.silent(Date.now()) ?? '');
+
+/** A runtime is known to work once the job of a probe runs there. */
+async function lookAt(poolId: string, { holder, seq }: Lease): Promise<AdmissionMessage> {
+  return { acquire: [], release: [], probe: { holder, isRunning: await isSubmitted({ poolId, seq }) } };
 }
 
 /** What signals brought since it was last emptied. */
@@ -145,24 +155,6 @@ class Inbox {
 /** A message that says nothing. */
 const isWake = ({ acquire, release, ...rest }: AdmissionMessage): boolean =>
   acquire.length + release.length + Object.keys(rest).length === 0;
-
-/** Wakes the ledger when what somebody set for a while ends by itself. */
-class DialEnd {
-  private wakesAt: number | undefined;
-
-  constructor(private readonly wake: () => void) {}
-
-  follow(limits: PoolLimits): void {
-    const { until } = limitsAt(limits, Date.now());
-    if (until === this.wakesAt) return;
-    this.wakesAt = until;
-    if (until === undefined) return;
-    inBackground(async () => {
-      await sleep(Math.max(1, until - Date.now()));
-      this.wake();
-    });
-  }
-}
 
 /** What queries are answered from. */
 interface Answering extends Omit<Seen, 'ledger'> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { DialChange, LimitsView, RuntimeDial } from '../../contracts/dial.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { Envelope } from '../../contracts/runtime.js';
+import type { CircuitReset } from '../../contracts/runtime-admission.js';
 import { limitsAt } from '../../policy/admission/limits.js';
 import { limitsAbove, OPEN, turned } from '../../policy/dial.js';
 import { type Dialled, DialStore } from '../../store/dial.store.js';
@@ -24,6 +25,14 @@ export class DialService {
     const found = await this.dials.find(workspace, runtimeId);
     if (!found) throw await this.registry.missing('runtimes', workspace, runtimeId);
     return found;
+  }
+
+  /** Grants what waits again, at once: somebody vouches for the runtime. */
+  async resetCircuit({ workspace }: Principal, identity: Identity, runtimeId: string): Promise<CircuitReset> {
+    const { poolId, owner } = await this.find(workspace, runtimeId);
+    refuseForeign(owner, workspace, identity, runtimeId);
+    this.workflows.resetCircuit(poolId);
+    return { runtime: runtimeId, owner };
   }
 
   /** Reaches work that waits already. */

@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { DialChange, RuntimeDial } from '../../contracts/dial.js';
 import { SpecId } from '../../contracts/ids.js';
-import { RuntimeAdmission } from '../../contracts/runtime-admission.js';
+import { CircuitReset, RuntimeAdmission } from '../../contracts/runtime-admission.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
 import { Operation } from '../openapi/operation.js';
@@ -49,5 +49,24 @@ export class RuntimeAdmissionController {
     @Body({ schema: DialChange }) change: DialChange,
   ): Promise<RuntimeDial> {
     return this.dials.turn(principal, identity, id, change);
+  }
+
+  @Post(':id/admission/reset-circuit')
+  @Requires('administer')
+  @HttpCode(202)
+  @Operation({
+    summary: 'Closes the circuit of a runtime that failed too often',
+    description:
+      'After three failures in a row of the runtime itself, of at least two runs, it gets no work for 30 s, and then one ' +
+      'run to try. Whoever knows that it works again need not wait. The operator does so for shared runtimes.',
+    answer: { status: 202, schema: CircuitReset },
+    refuses: ['NOT_FOUND'],
+  })
+  resetCircuit(
+    @Caller() principal: Principal,
+    @Visiting() { identity }: Visitor,
+    @Param('id', { schema: SpecId }) id: string,
+  ): Promise<CircuitReset> {
+    return this.dials.resetCircuit(principal, identity, id);
   }
 }

@@ -28,6 +28,7 @@ import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
 import { LocalHostStore } from '../../store/local-host.store.js';
 import { LogStore } from '../../store/log.store.js';
 import { MemberStore } from '../../store/member.store.js';
+import { PauseStore } from '../../store/pause.store.js';
 import { PoolStore } from '../../store/pool.store.js';
 import { PoolLoadStore } from '../../store/pool-load.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
@@ -66,6 +67,7 @@ const STORES = [
   LocalHostStore,
   LogStore,
   MemberStore,
+  PauseStore,
   PoolLoadStore,
   PoolStore,
   ProgressStore,

@@ -180,6 +180,12 @@ export class WorkflowClient {
     for (const workflowId of told) this.signal(workflowId, (handle) => handle.signal(runPromoted, runId));
   }
 
+  /** Closes the circuit of a pool; one whose ledger does not run has none. */
+  resetCircuit(poolId: string): void {
+    const message: AdmissionMessage = { acquire: [], release: [], resetCircuit: true };
+    this.signal(admissionWorkflowId(poolId), (ledger) => ledger.signal(admissionRequested, message));
+  }
+
   /** Lets calls under way end, then disconnects. */
   async close(): Promise<void> {
     while (this.pending.size > 0) await Promise.all(this.pending);

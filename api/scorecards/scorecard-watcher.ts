@@ -110,8 +110,9 @@ export class ScorecardWatcher implements OnModuleDestroy {
   }
 }
 
-function progressOf({ progress: { status, counts }, oldest }: FeedState): ProgressEvent {
-  return { status, counts, ...(oldest && { oldest }) };
+function progressOf({ progress: { status, counts, pauseReason }, oldest }: FeedState): ProgressEvent {
+  const isPaused = status === 'paused' && pauseReason !== null;
+  return { status, counts, ...(isPaused && { pauseReason }), ...(oldest && { oldest }) };
 }
 
 /** Equal for two states that say the same: the age of the oldest run grows by itself. */

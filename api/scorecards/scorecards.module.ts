@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
 import { ScorecardGate } from './scorecard-gate.js';
+import { ScorecardPausesController } from './scorecard-pauses.controller.js';
+import { ScorecardPausesService } from './scorecard-pauses.service.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
 import { ScorecardsController } from './scorecards.controller.js';
 import { ScorecardsService } from './scorecards.service.js';
 
 @Module({
   imports: [QueueModule],
-  controllers: [ScorecardsController],
-  providers: [ScorecardGate, ScorecardsService, ScorecardWatcher],
+  controllers: [ScorecardsController, ScorecardPausesController],
+  providers: [ScorecardGate, ScorecardPausesService, ScorecardsService, ScorecardWatcher],
 })
 export class ScorecardsModule {}

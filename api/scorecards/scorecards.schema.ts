@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ScorecardStatus } from '../../contracts/scorecard.js';
+import { line } from '../../contracts/text.js';
 
 export const EventQuery = z.strictObject({
   runs: z.enum(['true', 'false']).default('true').describe('`false`: only how many there are, none by itself'),
@@ -10,6 +11,9 @@ export const StragglerQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100).describe('At most so many'),
 });
 export type StragglerQuery = z.infer<typeof StragglerQuery>;
+
+export const Pause = z.strictObject({ reason: line(500).optional().describe('For everybody who waits for it') });
+export type Pause = z.infer<typeof Pause>;
 
 export const Submitted = z.strictObject({
   id: z.string(),

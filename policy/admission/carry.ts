@@ -1,5 +1,6 @@
 import type { Demand, Lease, Ticket, WorkClass } from '../../contracts/admission.js';
 import type { DecisionRecord } from '../../contracts/decisions.js';
+import type { CircuitState } from './circuit.js';
 import { Ledger } from './ledger.js';
 import type { LedgerState } from './ledger-state.js';
 import type { Reservation } from './reservation.js';
@@ -37,6 +38,7 @@ export interface CarriedLedger {
   quotaCaps?: readonly QuotaCap[];
   lastGrants?: (readonly [key: string, seq: number])[];
   sessions?: Readonly<Record<string, KnownSessions>>;
+  circuit?: CircuitState;
   decisions?: readonly DecisionRecord[];
 }
 
@@ -86,6 +88,7 @@ function restOfState({
   reservation,
   quotaCaps,
   sessions,
+  circuit,
   decisions,
   ...state
 }: Remembered): Partial<CarriedLedger> {
@@ -97,6 +100,7 @@ function restOfState({
     ...(quotaCaps && quotaCaps.length > 0 && { quotaCaps }),
     ...(lastGrants.length > 0 && { lastGrants }),
     ...(sessions && { sessions }),
+    ...(circuit && circuit.failures > 0 && { circuit }),
     ...(decisions && decisions.length > 0 && { decisions: [...decisions] }),
   };
 }

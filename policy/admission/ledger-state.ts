@@ -1,5 +1,6 @@
 import type { Lease, Ticket } from '../../contracts/admission.js';
 import type { DecisionRecord } from '../../contracts/decisions.js';
+import type { CircuitState } from './circuit.js';
 import type { Reservation } from './reservation.js';
 import type { KnownSessions } from './session-pools.js';
 import type { QuotaCap } from './standing.js';
@@ -21,5 +22,6 @@ export interface LedgerState {
   lastGrants?: Iterable<readonly [string, number]>;
   /** What session pools said last, by name. */
   sessions?: Readonly<Record<string, KnownSessions>>;
+  circuit?: CircuitState;
   decisions?: readonly DecisionRecord[];
 }

@@ -2,6 +2,7 @@ import type { AdmissionLimits, AdmissionMessage, Lease, Release, Ticket } from '
 import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Envelope } from '../../contracts/runtime.js';
 import { AgedTurn } from './ageing.js';
+import { Circuit } from './circuit.js';
 import { type Decision, type Delivery, MAX_GRANTS, MAX_REFUSALS, type Refusal } from './decision.js';
 import { DecisionLog } from './decision-log.js';
 import { DemandCheck } from './demand-check.js';
@@ -25,6 +26,8 @@ const SEQS_PER_EPOCH = 1e9;
 /** Leases and queue of one pool. It changes in place, and knows neither clock nor world. */
 export class Ledger {
   readonly epoch: number;
+  /** Whether the runtime works. */
+  readonly circuit: Circuit;
   private nextSeq: number;
   private readonly held = new Map<string, Lease>();
   private readonly inUseNow: InUse;
@@ -48,6 +51,7 @@ export class Ledger {
     this.aged = new AgedTurn(state.sinceAged);
     this.reservations = new Reservations(state.passes, state.reservation);
     this.log = new DecisionLog(state.decisions);
+    this.circuit = new Circuit(state.circuit);
     for (const lease of leases) this.hold(lease);
     for (const ticket of tickets) this.order.put(ticket);
   }
@@ -69,6 +73,7 @@ export class Ledger {
       quotaCaps: this.standing.quotaCaps,
       lastGrants: this.inUseNow.lastGrants.all,
       sessions: this.sessions.carry(),
+      circuit: this.circuit.state,
       decisions: this.log.last,
     };
   }
@@ -147,8 +152,8 @@ export class Ledger {
    */
   receive(messages: readonly AdmissionMessage[], now: number): Delivery[] {
     const again = new Map<string, Delivery>();
-    for (const { acquire, release, promote = [], unpark = [], adopt = [], sessions = [] } of messages) {
-      for (const given of release) if (this.release(given)) again.delete(given.holder);
+    for (const { acquire, release, promote = [], unpark = [], adopt = [], sessions = [], ...more } of messages) {
+      for (const given of release) if (this.release(given, now)) again.delete(given.holder);
       for (const ticket of acquire) {
         const lease = this.held.get(ticket.holder);
         if (lease) {
@@ -160,6 +165,8 @@ export class Ledger {
       for (const workspace of unpark) this.unpark(workspace);
       for (const lease of adopt) this.adopt(lease);
       for (const read of sessions) this.sessions.note(read);
+      if (more.resetCircuit) this.circuit.reset();
+      if (more.probe) this.circuit.looked(more.probe.holder, more.probe.isRunning, now);
     }
     return [...again.values()];
   }
@@ -184,6 +191,7 @@ export class Ledger {
    *    reason: on each axis that it declares others take only what is free beyond its demand, and one slot stays free.
    * 10. What fits and ends, as far as durations are known, before the ticket that room is kept for can start, may start.
    * 11. A ticket that asks for more than the whole envelope is refused.
+   * 12. While the circuit of the runtime is open nothing is granted, and then one ticket, until that has shown how it ends.
    */
   decide(limits: AdmissionLimits, now: number, max = MAX_GRANTS): Decision {
     const { envelope, isOpen } = this.follow(limits, now);
@@ -191,7 +199,8 @@ export class Ledger {
     const refused = this.refuse(limits.envelope, now);
     const granted: Delivery[] = [];
     const picker = new Picker(this.order, this.reservations, this.aged, envelope, now);
-    while (isOpen && granted.length < max) {
+    const most = isOpen ? Math.min(max, this.circuit.room(now)) : 0;
+    while (granted.length < most) {
       const free = less(wholeOf(envelope), this.inUse);
       const pick = picker.pick(free);
       if (!pick) break;
@@ -217,13 +226,14 @@ export class Ledger {
   }
 
   /** Whether it ended a lease. */
-  private release({ holder, seq, isGone, isOverQuota }: Release): boolean {
+  private release({ holder, seq, isGone, isOverQuota, end }: Release, now: number): boolean {
     const lease = this.held.get(holder);
     const isEnd = lease !== undefined && (isGone === true || (seq !== undefined && lease.seq === seq));
     if (isEnd) {
       this.held.delete(holder);
       this.inUseNow.remove(lease);
       this.sessions.giveBack(lease);
+      this.circuit.ended(holder, end, now);
       if (isOverQuota) this.standing.park(lease.workspace);
       this.order.place(lease.workspace, scorecardOf(holder));
     }
@@ -257,6 +267,7 @@ export class Ledger {
     this.withdraw(holder);
     const expected = expectedMs === undefined ? {} : { expectedMs };
     this.hold({ holder, to, workspace, seq, demand, grantedAt: now, ...expected });
+    this.circuit.granted(holder, now);
     for (const [one, scorecard = ''] of this.inUseNow.lastGrants.note(workspace, scorecardOf(holder), seq)) {
       this.order.place(one, scorecard);
     }

@@ -27,8 +27,8 @@ export class Reasons {
   /**
    * What holds a ticket up, the first that applies:
    * 1. the runtime is paused or drains, 2. its scorecard is paused, 3. its workspace is at its quota,
-   * 4. its session pool is full or was not asked yet,
-   * 5. slots, memory or CPU are in use, as far as it asks for them, 6. they are kept for another ticket.
+   * 4. the runtime failed too often, 5. its session pool is full or was not asked yet,
+   * 6. slots, memory or CPU are in use, as far as it asks for them, 7. they are kept for another ticket.
    * None of these: it has its turn among those before it.
    */
   of({ holder, workspace, demand }: Ticket): Hold {
@@ -39,6 +39,7 @@ export class Reasons {
     const isKept = reservation !== undefined && reservation.holder !== holder;
     return (
       this.quota(workspace) ??
+      (this.ledger.circuit.view.state === 'closed' ? undefined : this.hold('circuit', this.scope)) ??
       this.pool(demand) ??
       this.capacity(demand) ??
       (isKept ? this.hold('reservation', this.scope) : this.axis('slots'))

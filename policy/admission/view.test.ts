@@ -100,6 +100,15 @@ test('a ticket that fits, and that room is kept from, says so; view and last dec
   ]);
 });
 
+test('a runtime that failed too often holds everything up, and says for how long', () => {
+  const pool = seen([], { envelope: { slots: 9 } });
+  for (const run of ['a', 'b', 'c']) pool.ledger.circuit.ended(run, 'NODE_LOST', NOW);
+  pool.ledger.receive([{ acquire: [ticketOf('run_1')], release: [] }], NOW);
+  const waits = { reason: 'circuit', scope: 'runtime here', limit: null, used: null, ahead: 0 };
+  expect(explainWaiting(pool, ['run_1'])).toEqual({ run_1: waits });
+  expect(viewPool(pool).circuit).toEqual({ state: 'open', failures: 3, until: new Date(NOW + 30_000).toISOString() });
+});
+
 test('what holds a slot waits for its placement', () => {
   const pool = seen([ticketOf('run_1'), ticketOf('run_2'), ticketOf('run_3')], {});
   expect(explainWaiting(pool, ['run_1', 'run_3'])).toEqual({

@@ -50,7 +50,7 @@ export function viewPool({ ledger, limits, now }: Seen): PoolView {
     parkedWorkspaces: ledger.parked.slice(0, MOST_LISTED),
     pausedScorecards: limits.pausedScorecards.slice(0, MOST_LISTED),
     sessionPools: ledger.sessions.states(now).slice(0, MOST_LISTED).map(sessionPoolView),
-    circuit: null,
+    circuit: ledger.circuit.view,
     decisions: ledger.decisions.map(decisionView),
   };
 }

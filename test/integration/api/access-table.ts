@@ -166,6 +166,12 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     path: '/runtimes/here/admission',
     body: { mode: 'open' },
   },
+  'POST /runtimes/:id/admission/reset-circuit': {
+    permission: 'administer',
+    ok: 202,
+    foreign: 404,
+    path: '/runtimes/here/admission/reset-circuit',
+  },
   ...standing('datasets', 'tasks'),
   ...standing('harnesses', 'echo'),
   ...standing('runtimes', 'here'),
@@ -182,6 +188,8 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /scorecards/:id/stragglers': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/stragglers') },
   'GET /scorecards/:id/events': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/events') },
   'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },
+  'POST /scorecards/:id/pause': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/pause'), body: {} },
+  'POST /scorecards/:id/resume': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/resume') },
   'POST /scorecards/:id/cases/:caseId/settle': {
     permission: 'curate',
     ok: 200,

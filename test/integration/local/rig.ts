@@ -144,6 +144,7 @@ export class Rig {
       attempts,
       sender,
       host: guard,
+      pauses: { judge: async () => undefined },
       timers: SETTINGS.timers,
     });
     return new Worker(createAllocationActivities({ runner, finisher }));
