@@ -15,7 +15,7 @@ type Key = (number | string)[];
 const LAST = Number.MAX_SAFE_INTEGER;
 const total = (values: number[]): number => values.reduce((sum, value) => sum + value, 0);
 const scorecardOf = (holder: string): string => (holder.includes('.') ? holder.slice(5, holder.indexOf('.')) : '');
-const isUrgent = ({ class: work, promotedAt }: Ticket): boolean => work === 'interactive' || promotedAt !== undefined;
+const isUrgent = ({ class: work }: Ticket): boolean => work === 'interactive';
 
 /** The rules of `Ledger.decide` once more, as plain and slow as they can be said: what the ledger is compared with. */
 export class AdmissionModel {

@@ -230,12 +230,12 @@ describe('order', () => {
       'case:run_1 case:sc_a.1 case:sc_b.1 case:run_2',
     ],
     [
-      'a promoted ticket goes before all others of its workspace, and as an interactive one',
+      'a promoted ticket goes before all others of its workspace, which gets no more for it',
       packed(
         many('a1 a2 b1 b2', (name) => ({ ...ofWorkspace(name), ...(name === 'b2' && { promotedAt: 1 }) })),
         2,
       ),
-      'b2 a1',
+      'a1 b2',
     ],
     [
       'a workspace at its quota and a paused scorecard are passed over',

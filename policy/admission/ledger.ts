@@ -174,8 +174,8 @@ export class Ledger {
   /**
    * Which waiting tickets start now. They hold their demand from here on, before anyone is told.
    * 1. The ticket that room is kept for, once it fits.
-   * 2. Interactive tickets before batch ones; a promoted ticket counts as interactive. A batch ticket that waited 60 s
-   *    is aged: while interactive ones wait, aged ones go first if none of the last three grants went to one.
+   * 2. Interactive tickets before batch ones. A batch ticket that waited 60 s is aged: while interactive ones wait, aged
+   *    ones go first if none of the last three grants went to one.
    * 3. Between workspaces the one with the lower share: of slots, memory or CPU, what it has most of in use now, over
    *    its weight. A workspace's promoted tickets go before its others, as they were promoted.
    * 4. Between scorecards of a workspace the one with the lower share; single runs count as one scorecard.

@@ -43,7 +43,7 @@ export class Order {
     this.waiters.set(ticket.holder, waiter);
     this.counts.set(ticket.workspace, this.countOf(ticket.workspace) + 1);
     this.sessions.wait(waiting, 1);
-    this.lanes[laneOf(waiting)].add(waiter, this.gates);
+    this.lanes[waiting.class].add(waiter, this.gates);
     return true;
   }
 
@@ -53,7 +53,7 @@ export class Order {
     const { workspace } = waiter.ticket;
     this.waiters.delete(holder);
     this.sessions.wait(waiter.ticket, -1);
-    this.lanes[laneOf(waiter.ticket)].remove(waiter);
+    this.lanes[waiter.ticket.class].remove(waiter);
     const left = this.countOf(workspace) - 1;
     if (left > 0) this.counts.set(workspace, left);
     else this.counts.delete(workspace);
@@ -76,7 +76,7 @@ export class Order {
 
   /** Whether it may be granted anything now, as far as it is not a matter of room. */
   isOpenFor(waiter: Waiter): boolean {
-    return this.lanes[laneOf(waiter.ticket)].isOpenFor(waiter);
+    return this.lanes[waiter.ticket.class].isOpenFor(waiter);
   }
 
   /** The first in order, of those that may be granted anything. */
@@ -185,9 +185,6 @@ class Lane {
     for (const line of this.order) yield* line;
   }
 }
-
-/** A promoted ticket counts as interactive. */
-const laneOf = ({ class: work, promotedAt }: Ticket): WorkClass => (promotedAt === undefined ? work : 'interactive');
 
 const keyOf = ({ ticket }: Waiter): LineKey => ({
   scorecard: isKnown(ticket) ? scorecardOf(ticket.holder) : '',

@@ -78,7 +78,7 @@ export class Picker {
 
   private counted(pick: Pick): Pick {
     const { ticket, bounds } = pick.waiter;
-    const isBatch = ticket.class === 'batch' && ticket.promotedAt === undefined;
+    const isBatch = ticket.class === 'batch';
     this.aged.granted(isBatch && this.isAged(bounds) && this.order.hasOpen('interactive'));
     return pick;
   }
