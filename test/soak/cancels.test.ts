@@ -13,7 +13,7 @@ import { inWorkspace, SharedSite } from './shared-site.js';
 const NAME = 'cancels';
 const CANCELS = 1_000;
 /** At each point of a case's life at least. */
-const AT_EACH_POINT = 10;
+const AT_EACH_POINT = 3;
 const SCORECARDS_AT_ONCE = 4;
 const SINGLES_AT_ONCE = 30;
 const CASES = 25;
