@@ -1,22 +1,13 @@
 import type { AdmissionLimits, AdmissionMessage, Lease, Release, Ticket } from '../../contracts/admission.js';
-import type { DecisionRecord } from '../../contracts/decisions.js';
 import type { Envelope } from '../../contracts/runtime.js';
-import { AgedTurn } from './ageing.js';
-import { Circuit } from './circuit.js';
 import { type Decision, type Delivery, MAX_GRANTS, MAX_REFUSALS, type Refusal } from './decision.js';
-import { DecisionLog } from './decision-log.js';
-import { DemandCheck } from './demand-check.js';
 import { inOrder } from './in-order.js';
-import type { LedgerState } from './ledger-state.js';
+import { LedgerBook } from './ledger-book.js';
 import type { LimitsInForce } from './limits.js';
 import type { Waiter } from './lines.js';
-import { Order } from './order.js';
 import { Picker } from './picker.js';
-import { type Reservation, Reservations } from './reservation.js';
-import { freeOf, less, type Use, wholeOf } from './room.js';
-import { SessionPools } from './session-pools.js';
-import { InUse, LastGrants, scorecardOf } from './shares.js';
-import { Standing } from './standing.js';
+import { freeOf, less, wholeOf } from './room.js';
+import { scorecardOf } from './shares.js';
 
 /** As many as continue-as-new can carry in 1 MB. */
 export const MAX_TICKETS = 5_000;
@@ -24,110 +15,10 @@ export const MAX_TICKETS = 5_000;
 const SEQS_PER_EPOCH = 1e9;
 
 /** Leases and queue of one pool. It changes in place, and knows neither clock nor world. */
-export class Ledger {
-  readonly epoch: number;
-  /** Whether the runtime works. */
-  readonly circuit: Circuit;
-  private nextSeq: number;
-  private readonly held = new Map<string, Lease>();
-  private readonly inUseNow: InUse;
-  /** The live session pools that tickets and leases name. */
-  readonly sessions: SessionPools;
-  private readonly standing: Standing;
-  private readonly order: Order;
-  private readonly aged: AgedTurn;
-  private readonly reservations: Reservations;
-  private readonly log: DecisionLog;
-  private readonly demands: DemandCheck;
-
-  constructor({ epoch, nextSeq, leases, tickets, ...state }: LedgerState) {
-    this.epoch = epoch;
-    this.nextSeq = nextSeq;
-    this.sessions = new SessionPools(state.sessions);
-    this.inUseNow = new InUse(new LastGrants(state.lastGrants));
-    this.standing = new Standing(this.inUseNow, this.sessions, state.quotaCaps ?? []);
-    this.order = new Order(this.standing, this.sessions);
-    this.demands = new DemandCheck(this.order);
-    this.aged = new AgedTurn(state.sinceAged);
-    this.reservations = new Reservations(state.passes, state.reservation);
-    this.log = new DecisionLog(state.decisions);
-    this.circuit = new Circuit(state.circuit);
-    for (const lease of leases) this.hold(lease);
-    for (const ticket of tickets) this.order.put(ticket);
-  }
-
+export class Ledger extends LedgerBook {
   /** The ledger of a new epoch: live attempts keep their leases, waiting runs queue again in the order given. */
   static open(epoch: number, leases: readonly Lease[], tickets: readonly Ticket[]): Ledger {
     return new Ledger({ epoch, nextSeq: epoch * SEQS_PER_EPOCH, leases, tickets });
-  }
-
-  get state(): LedgerState {
-    return {
-      epoch: this.epoch,
-      nextSeq: this.nextSeq,
-      leases: this.held.values(),
-      tickets: this.order.byArrival().map(({ ticket }) => ticket),
-      sinceAged: this.aged.since,
-      passes: this.reservations.passes,
-      reservation: this.reservations.held,
-      quotaCaps: this.standing.quotaCaps,
-      lastGrants: this.inUseNow.lastGrants.all,
-      sessions: this.sessions.carry(),
-      circuit: this.circuit.state,
-      decisions: this.log.last,
-    };
-  }
-
-  /** The number of the next lease. */
-  get nextLease(): number {
-    return this.nextSeq;
-  }
-
-  get leases(): ReadonlyMap<string, Lease> {
-    return this.held;
-  }
-
-  get waiting(): number {
-    return this.order.size;
-  }
-
-  get isIdle(): boolean {
-    return this.held.size + this.waiting === 0;
-  }
-
-  /** What room is kept for. */
-  get reservation(): Reservation | undefined {
-    return this.reservations.held;
-  }
-
-  /** Workspaces that are granted nothing, as they have as many open runs as their quota allows, over all pools. */
-  get parked(): string[] {
-    return this.standing.parked;
-  }
-
-  /**
-   * Words to say now and then that parked workspaces may have room, where nobody knows: as many for each as it holds
-   * leases, so that it soon has what it may, and one at least.
-   */
-  get guesses(): string[] {
-    return this.parked.flatMap((workspace) => new Array(Math.max(1, this.useOf(workspace).slots)).fill(workspace));
-  }
-
-  get inUse(): Readonly<Use> {
-    return this.inUseNow.total;
-  }
-
-  /** The last of them, oldest first. */
-  get decisions(): readonly DecisionRecord[] {
-    return this.log.last;
-  }
-
-  useOf(workspace: string): Readonly<Use> {
-    return this.inUseNow.of(workspace);
-  }
-
-  ticketOf(holder: string): Ticket | undefined {
-    return this.order.get(holder)?.ticket;
   }
 
   /**
@@ -245,12 +136,6 @@ export class Ledger {
     const workspace = this.order.remove(holder)?.ticket.workspace;
     if (workspace !== undefined && this.order.countOf(workspace) === 0) this.standing.forgetCap(workspace);
     this.reservations.forget(holder);
-  }
-
-  private hold(lease: Lease): void {
-    this.held.set(lease.holder, lease);
-    this.inUseNow.add(lease);
-    this.sessions.hold(lease);
   }
 
   private adopt(lease: Lease): void {
