@@ -36,7 +36,7 @@ describe('an attempt', () => {
     expect(attempt?.submittedAt).toBeDefined();
     expect(attempt?.closedAt).toBeDefined();
     expect(rig.released.filter(({ holder }) => holder === input.holder)).toEqual([
-      { holder: input.holder, seq: input.seq },
+      { holder: input.holder, seq: input.seq, end: 'ran' },
     ]);
     expect(await rig.processesOf(input)).toEqual([]);
     expect(existsSync(fileOf(`jobs/${attempt?.allocation}`))).toBe(false);
