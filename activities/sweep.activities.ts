@@ -3,6 +3,7 @@ import { errored } from '../policy/results.js';
 import { TERMINATED } from '../policy/sweep.js';
 import type { AuditStore } from '../store/audit.store.js';
 import type { PoolStore } from '../store/pool.store.js';
+import type { PredictionStore } from '../store/prediction.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardStore } from '../store/scorecard.store.js';
 import type { LiveAttempt, SweepStore } from '../store/sweep.store.js';
@@ -18,6 +19,7 @@ interface Deps {
   scorecards: Pick<ScorecardStore, 'complete'>;
   runs: Pick<RunStore, 'settleUnplaced'>;
   audit: Pick<AuditStore, 'purge'>;
+  predictions: Pick<PredictionStore, 'purge'>;
   /** How long rows of the audit trail are kept. */
   auditDays: number;
 }
@@ -44,7 +46,17 @@ const ROOT_GONE = 'the workflow of its scorecard was terminated from outside';
 const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));
 
 /** Finds and settles what nobody owns. Every step can be repeated, beside whoever else repairs the same. */
-export function createSweepActivities({ sweep, holders, pools, sender, scorecards, runs, audit, auditDays }: Deps) {
+export function createSweepActivities({
+  sweep,
+  holders,
+  pools,
+  sender,
+  scorecards,
+  runs,
+  audit,
+  auditDays,
+  predictions,
+}: Deps) {
   return {
     /** Starts the ledgers that somebody needs, as one that was terminated rebuilds itself. Returns what kinds of runtime there are. */
     async wakePools(): Promise<{ kinds: RuntimeKind[] }> {
@@ -80,9 +92,10 @@ export function createSweepActivities({ sweep, holders, pools, sender, scorecard
       return { count, next: nextAfter(placeless) };
     },
 
-    /** Deletes idempotency keys that have expired, rows of the audit trail that are old, and secrets nobody can print. */
+    /** Deletes idempotency keys that have expired, rows of the audit trail and predictions of waits that are old, and secrets nobody can print. */
     async purgeKeys(): Promise<number> {
       await audit.purge(auditDays);
+      await predictions.purge();
       await sweep.purgeReplacedSecrets();
       return sweep.purgeKeys();
     },

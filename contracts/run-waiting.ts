@@ -45,7 +45,7 @@ export const QueueEntry = z.strictObject({
   demand: DemandView,
   askedAt: z.string(),
   promotedAt: z.string().nullable(),
-  waiting: Waiting,
+  waiting: WaitingView,
 });
 export type QueueEntry = z.infer<typeof QueueEntry>;
 

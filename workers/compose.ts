@@ -37,6 +37,7 @@ import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PauseStore } from '../store/pause.store.js';
 import { PoolStore } from '../store/pool.store.js';
+import { PredictionStore } from '../store/prediction.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { SessionPoolStore } from '../store/session-pool.store.js';
 import {
@@ -134,6 +135,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     ...createSweepActivities({
       ...{ sweep, holders, pools, sender, scorecards, runs },
       audit: new AuditStore(dataSource),
+      predictions: new PredictionStore(dataSource),
       auditDays: env.EVERDICT_AUDIT_DAYS,
     }),
   };

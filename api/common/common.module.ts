@@ -31,6 +31,7 @@ import { MemberStore } from '../../store/member.store.js';
 import { PauseStore } from '../../store/pause.store.js';
 import { PoolStore } from '../../store/pool.store.js';
 import { PoolLoadStore } from '../../store/pool-load.store.js';
+import { PredictionStore } from '../../store/prediction.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
 import { RunStore } from '../../store/run.store.js';
@@ -70,6 +71,7 @@ const STORES = [
   PauseStore,
   PoolLoadStore,
   PoolStore,
+  PredictionStore,
   ProgressStore,
   RegistryStore,
   RunStore,

@@ -4,7 +4,9 @@ import { JsonLog } from '../../config/log.js';
 import { exposition } from '../../config/registry.js';
 import { CensusStore } from '../../store/census.store.js';
 import { InvariantStore, ROW_INVARIANTS } from '../../store/invariant.store.js';
+import { PredictionStore } from '../../store/prediction.store.js';
 import { AuditService } from '../admission/audit.service.js';
+import { EstimateGauges } from './estimate-gauges.js';
 import { Reading } from './reading.js';
 import { StateGauges } from './state-gauges.js';
 
@@ -35,6 +37,7 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
     census: CensusStore,
     private readonly invariants: InvariantStore,
     private readonly audits: AuditService,
+    predictions: PredictionStore,
   ) {
     const registers = [registry];
     const labelNames = ['source'] as const;
@@ -70,6 +73,7 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
     for (const invariant of [...ROW_INVARIANTS, ...DRIFT]) this.violations.set({ invariant }, 0);
 
     const gauges = new StateGauges(registry);
+    const estimates = new EstimateGauges(registry);
     this.checks = [
       this.reading('invariants', CHECK_EVERY_MS, () => this.checkRows()),
       this.reading('ledgers', CHECK_EVERY_MS, () => this.checkLedgers()),
@@ -78,6 +82,7 @@ export class MetricsService implements OnModuleInit, OnModuleDestroy {
       this.reading('runs', STATE_EVERY_MS, async () => gauges.showRuns(await census.runs())),
       this.reading('admission', STATE_EVERY_MS, async () => gauges.showPools(await census.pools())),
       this.reading('outbox', STATE_EVERY_MS, async () => gauges.showOutbox(await census.outbox())),
+      this.reading('estimates', CHECK_EVERY_MS, async () => estimates.show(await predictions.coverage())),
       ...this.checks,
     ];
   }

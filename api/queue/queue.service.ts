@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { QueuedTicket } from '../../contracts/admission-view.js';
 import { PlatformError } from '../../contracts/errors.js';
-import type { Promoted, QueueEntry } from '../../contracts/run-waiting.js';
+import type { Promoted, QueueEntry, WaitingView } from '../../contracts/run-waiting.js';
 import { RunStore } from '../../store/run.store.js';
 import { MOST_PROMOTED, type Promotion, WaitingStore } from '../../store/waiting.store.js';
 import { runtimeOfPool } from '../../workflows/messages.js';
@@ -11,10 +11,13 @@ import type { Identity, Principal } from '../common/caller.js';
 import { decodeCursor, encodeCursor } from '../common/cursor.js';
 import { notFound } from '../common/registration.js';
 import { WorkflowClient } from '../common/workflow.client.js';
+import { EstimatesService, NO_ESTIMATE } from '../simulation/estimates.service.js';
 import { type QueuePage, QueuePosition, type QueueQuery } from './queue.schema.js';
 
 /** After this long a page ends, however short it is, and the next one goes on. */
 const PAGE_MS = 2_000;
+
+type EstimatedTicket = QueuedTicket & { waiting: WaitingView };
 
 /** Who waits for a slot, in the order in which the ledgers consider them. */
 @Injectable()
@@ -24,6 +27,7 @@ export class QueueService {
     private readonly runs: RunStore,
     private readonly dials: DialService,
     private readonly ledgers: LedgersService,
+    private readonly estimates: EstimatesService,
     private readonly workflows: WorkflowClient,
   ) {}
 
@@ -36,7 +40,7 @@ export class QueueService {
       ? [(await this.dials.find(workspace, query.runtime)).poolId]
       : await this.waiting.pools(isAll ? undefined : workspace);
     const left = pools.filter((pool) => from === undefined || pool >= from.pool);
-    const tickets: QueuedTicket[] = [];
+    const tickets: EstimatedTicket[] = [];
     const unread: string[] = [];
     const begun = Date.now();
     let next: QueuePosition | undefined;
@@ -49,7 +53,7 @@ export class QueueService {
         unread.push(runtimeOfPool(pool));
         return { tickets: [], next: null };
       });
-      tickets.push(...page.tickets);
+      tickets.push(...(await this.estimated(pool, page.tickets)));
       const following = left[index + 1];
       if (page.next !== null) next = { pool, after: page.next };
       else next = following === undefined ? undefined : { pool: following };
@@ -82,7 +86,19 @@ export class QueueService {
     throw new PlatformError('CONFLICT', message);
   }
 
-  private async entries(tickets: readonly QueuedTicket[]): Promise<QueueEntry[]> {
+  private async estimated(pool: string, tickets: readonly QueuedTicket[]): Promise<EstimatedTicket[]> {
+    if (tickets.length === 0) return [];
+    const estimates = await this.estimates.estimate(
+      pool,
+      tickets.map(({ run }) => run),
+    );
+    return tickets.map((ticket) => ({
+      ...ticket,
+      waiting: { ...ticket.waiting, ...(estimates.get(ticket.run) ?? NO_ESTIMATE) },
+    }));
+  }
+
+  private async entries(tickets: readonly EstimatedTicket[]): Promise<QueueEntry[]> {
     const named = await this.waiting.named(tickets.map(({ run }) => run));
     const byId = new Map(named.map(({ id, ...names }) => [id, names]));
     return tickets.flatMap((ticket) => {

@@ -9,6 +9,7 @@ import { waitOf } from '../../policy/queued.js';
 import { type WaitingRun, WaitingStore } from '../../store/waiting.store.js';
 import { LedgersService } from '../admission/ledgers.service.js';
 import { notFound } from '../common/registration.js';
+import { EstimatesService, NO_ESTIMATE } from '../simulation/estimates.service.js';
 
 /** A list waits no longer for a ledger. */
 const LIST_MS = 1_000;
@@ -19,6 +20,7 @@ export class WaitingService {
   constructor(
     private readonly store: WaitingStore,
     private readonly ledgers: LedgersService,
+    private readonly estimates: EstimatesService,
     private readonly log: JsonLog,
   ) {}
 
@@ -59,19 +61,20 @@ export class WaitingService {
   ): Promise<Map<string, WaitingView>> {
     const asked = runs.filter(({ state, isBackingOff }) => state === 'waiting' && !isBackingOff).map(({ id }) => id);
     const ofTickets = asked.length > 0 ? await this.ledgers.waitingOf(poolId, asked, withinMs) : {};
+    const estimates = asked.length > 0 ? await this.estimates.estimate(poolId, asked, withinMs) : new Map();
     const isTicketless = ({ id, isBackingOff }: WaitingRun): boolean => !isBackingOff && !(id in ofTickets);
     const view = runs.some(isTicketless) ? await this.ledgers.view(poolId, withinMs) : undefined;
     return new Map(
       runs.flatMap((run) => {
         const waiting = ofTickets[run.id] ?? ticketless(run, view);
-        return waiting ? [[run.id, { ...waiting, etaP50: null, etaP90: null }] as const] : [];
+        return waiting ? [[run.id, { ...waiting, ...(estimates.get(run.id) ?? NO_ESTIMATE) }] as const] : [];
       }),
     );
   }
 }
 
 const NO_PAUSE = { until: null, note: null };
-const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, etaP50: null, etaP90: null };
+const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, ...NO_ESTIMATE };
 
 const isWaiting = ({ state }: WaitingRun): boolean => state === 'queued' || state === 'waiting';
 
@@ -84,5 +87,5 @@ function ticketless(run: WaitingRun, view: PoolView | undefined): Waiting | unde
 
 /** It holds its slot, and is not in the cluster yet. */
 function placement(run: WaitingRun): WaitingView | undefined {
-  return run.isUnplaced ? { reason: 'placement', ...ofRuntime(run), etaP50: null, etaP90: null } : undefined;
+  return run.isUnplaced ? { reason: 'placement', ...ofRuntime(run), ...NO_ESTIMATE } : undefined;
 }

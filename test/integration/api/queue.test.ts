@@ -140,16 +140,21 @@ describe('what a run waits for', () => {
     await ask('rt:default:here', [`${id}.0`, `${id}.1`], { demand: { memoryMb: 600 } });
     const memory = { reason: 'memory', scope: 'runtime here', limit: 1_000, used: 600, ahead: 0 };
     const queued = { reason: 'slots', scope: 'runtime here', limit: 4, used: 1, ahead: 1 };
-    const eta = { etaP50: null, etaP90: null };
     const noPause = { until: null, note: null };
-    expect(await why(`${id}.1`)).toEqual({ run: `${id}.1`, state: 'waiting', ...memory, ...eta, ...noPause });
-    expect(await why(`${id}.2`)).toEqual({ run: `${id}.2`, state: 'queued', ...queued, ...eta, ...noPause });
+    expect(await why(`${id}.1`)).toMatchObject({ run: `${id}.1`, state: 'waiting', ...memory, ...noPause });
+    expect(await why(`${id}.2`)).toMatchObject({
+      run: `${id}.2`,
+      state: 'queued',
+      ...queued,
+      etaP50: null,
+      ...noPause,
+    });
     expect(await why(`${id}.0`)).toMatchObject({ reason: 'placement' });
     const { body } = await get(`/scorecards/${id}/cases`);
     expect(body.items.map(({ waiting }: { waiting: object }) => waiting)).toMatchObject([
       { reason: 'placement' },
-      { ...memory, ...eta },
-      { ...queued, ...eta },
+      memory,
+      queued,
     ]);
   });
 
@@ -320,4 +325,56 @@ test('a run of a scorecard that waits is cancelled, its window told, and the las
   expect(api.calls).toContainEqual({ verb: 'signal', workflowId: `window:${id}:0`, argument: [`case:${id}.0`] });
   for (const run of [...runsOf(id), `${id}.0`]) await api.send('POST', `/runs/${run}/cancel`, undefined, ada);
   expect((await get(`/scorecards/${id}`)).body.status).toBe('completed');
+});
+
+describe('what is known of durations', () => {
+  const TIMED = { kind: 'command', id: 'timed', version: '1.0.0', command: 'true' };
+
+  /** Six runs of a minute each, of a harness that no test asked for before: what was read of durations is kept a while. */
+  async function history(): Promise<void> {
+    for (const who of [ada, bob]) await api.send('POST', '/harnesses', TIMED, who);
+    const id = await submit('here', ada, { trials: 2, harness: 'timed' });
+    await sql(
+      `INSERT INTO attempts (run_id, attempt, pool_id, holder, seq, allocation, nonce, opened_at, closed_at, end_kind)
+       SELECT id, 1, pool_id, 'case:' || id, 700 + ordinal, id, 'cafe', now() - interval '2 hours',
+         now() - interval '2 hours' + interval '1 minute', 'silent' FROM runs WHERE scorecard_id = $1`,
+      [id],
+    );
+    await sql(`UPDATE runs SET outcome = 'failed', settled_at = now() WHERE scorecard_id = $1`, [id]);
+  }
+
+  test('says when a waiting run starts, alone and in lists, and what a shared runtime would do for whom', async () => {
+    await history();
+    const barn = { kind: 'local', id: 'barn', version: '1', maxConcurrent: 2 };
+    await api.send('POST', '/runtimes', barn, inWorkspace('_shared'));
+    const mine = await submit('barn', ada, { harness: 'timed' });
+    await ask('rt:_shared:barn', runsOf(mine));
+    const body = await eventually('an estimate', async () => {
+      const { body: waiting } = await get(`/runs/${mine}.2/waiting`);
+      return waiting.etaP50 !== null && waiting;
+    });
+    expect(body.etaP50).toBeGreaterThan(55);
+    expect(body).toMatchObject({ reason: 'slots', etaP50: body.etaP90 });
+    const [listed] = (await get('/queue?runtime=barn')).body.items;
+    expect(listed.waiting.etaP90).toBeGreaterThan(55);
+
+    const theirs = await submit('barn', bob, { harness: 'timed' });
+    await ask('rt:_shared:barn', [...runsOf(mine), ...runsOf(theirs)]);
+    const namesTo = async (who: Record<string, string>) => {
+      const answer = await api.send('POST', '/simulate', { runtime: 'barn', change: { slots: 3 } }, who);
+      const { after, assumptions } = answer.body;
+      const waits = after.waits.map(({ workspace, cases }: { workspace: string; cases: number }) => [workspace, cases]);
+      return { waits, groups: assumptions.durations.length };
+    };
+    const isNamed = expect.arrayContaining([
+      ['default', 3],
+      ['other', 3],
+    ]);
+    const isTogether = expect.arrayContaining([
+      ['default', 3],
+      ['others', 3],
+    ]);
+    expect(await namesTo(ada)).toEqual({ waits: isTogether, groups: 1 });
+    expect(await namesTo(inWorkspace('default'))).toEqual({ waits: isNamed, groups: 2 });
+  });
 });
