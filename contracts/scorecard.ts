@@ -10,7 +10,7 @@ const Metadata = z
   .record(z.string().min(1).max(63), z.string().max(1_024))
   .refine((metadata) => Object.keys(metadata).length <= 50, 'has more than 50 entries');
 
-const CaseFilter = z.strictObject({
+export const CaseFilter = z.strictObject({
   ids: z.array(CaseId).min(1).max(10_000).optional(),
   /** Cases that carry all of these. */
   tags: z.array(z.string().min(1).max(63)).min(1).max(20).optional(),

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
-import type { Lease, Ticket, WorkClass } from '../contracts/admission.js';
+import type { Demand, Lease, Ticket, WorkClass } from '../contracts/admission.js';
+import type { CaseFilter } from '../contracts/scorecard.js';
 import { MAX_TICKETS } from '../policy/admission/ledger.js';
 import type { Backlog, Grouped } from '../policy/admission/load.js';
 import { boundedRead } from './bounded.js';
+import { type DemandRow, demandOfRow } from './demand-row.js';
 import {
   type DurationKey,
   durationKey,
@@ -12,6 +14,7 @@ import {
   type WithDemand,
   waitingTickets,
 } from './pool-rows.js';
+import { filterParams, selectedCases } from './selected-cases.js';
 import { type Queryable, rows } from './sql.js';
 
 /** What takes and asks for slots of a pool, as the database has it. */
@@ -96,9 +99,52 @@ export class PoolLoadStore {
       };
     });
   }
+
+  /** What the first cases that a filter selects would take. `fallback`: of those that declare nothing, per axis. */
+  async demands(datasetPk: number, filter: CaseFilter | undefined, fallback: Demand, limit: number): Promise<Demand[]> {
+    const found = await rows<DemandRow>(
+      this.dataSource,
+      `SELECT coalesce(memory_mb, $5::int) AS memory_mb, coalesce(cpu_millicores, $6::int) AS cpu_millicores
+       FROM (${selectedCases()}) selected ORDER BY ordinal LIMIT $7`,
+      [...filterParams(datasetPk, filter ?? {}), fallback.memoryMb ?? null, fallback.cpuMillicores ?? null, limit],
+    );
+    return found.map(demandOfRow);
+  }
+
+  /** What is called how, of all that durations depend on. */
+  async names(keys: readonly DurationKey[]): Promise<SpecNames> {
+    return {
+      harnesses: await namesOf(
+        this.dataSource,
+        'harnesses',
+        keys.map(({ harnessPk }) => harnessPk),
+      ),
+      datasets: await namesOf(
+        this.dataSource,
+        'datasets',
+        keys.flatMap(({ datasetPk }) => datasetPk ?? []),
+      ),
+    };
+  }
+}
+
+/** `id@version` by key. */
+export interface SpecNames {
+  harnesses: ReadonlyMap<number, string>;
+  datasets: ReadonlyMap<number, string>;
 }
 
 export const groupName = ({ harness_pk, dataset_pk }: OfCase): string => `${harness_pk}/${dataset_pk ?? ''}`;
+
+async function namesOf(
+  db: Queryable,
+  table: 'harnesses' | 'datasets',
+  pks: readonly number[],
+): Promise<Map<number, string>> {
+  const sql = `SELECT pk, id || '@' || version AS name FROM ${table} WHERE pk = ANY ($1)`;
+  const found = await rows<{ pk: number; name: string }>(db, sql, [pks]);
+  return new Map(found.map(({ pk, name }) => [pk, name]));
+}
 
 async function queuedBy(db: Queryable, scorecards: readonly ScorecardRow[]): Promise<Map<string, QueuedRow[]>> {
   const ids = scorecards.filter(({ queued }) => queued > 0).map(({ id }) => id);

@@ -43,11 +43,17 @@ export class ReferencesService {
 
   /** A runtime of the workspace, or a shared one, with the limits in force, whatever its version. */
   async site(workspace: string, ref: string): Promise<Site> {
-    const found = await this.runtimes.find(workspace, ref);
-    if (!found) throw await this.registry.missing('runtimes', workspace, ref);
+    const found = await this.registered(workspace, ref);
     const faults = operatorFaults(found.spec, this.operator);
     if (faults.length > 0) throw invalid(`runtime ${found.id}@${found.version}`, faults, 'BAD_SPEC');
     if (found.drain) throw draining(found.id, found.drain);
+    return found;
+  }
+
+  /** A runtime as it is registered, whether it takes work now or not. */
+  async registered(workspace: string, ref: string): Promise<Site> {
+    const found = await this.runtimes.find(workspace, ref);
+    if (!found) throw await this.registry.missing('runtimes', workspace, ref);
     return found;
   }
 

@@ -33,6 +33,8 @@ export const SCORECARD_REQUEST = {
   metadata: { sha: '4f2a9c1' },
 };
 
+export const SIMULATION_REQUEST = { runtime: 'desk', change: { slots: 8 } };
+
 export const SETTLEMENT = { outcome: 'failed', reason: 'hangs on a prompt that nobody answers' };
 
 export const SECRET = { use: 'cluster', value: 'a token', origins: ['https://nomad.example:4646'] };

@@ -60,9 +60,9 @@ export class ScorecardGate {
   }
 
   /** What the filter selects, by target: at least one case, and not more than a scorecard may have. */
-  private async select(
+  async select(
     { pk, id, version }: RegisteredDataset,
-    { cases = {}, trials }: ScorecardRequest,
+    { cases = {}, trials }: Pick<ScorecardRequest, 'cases' | 'trials'>,
   ): Promise<SelectedTarget[]> {
     const name = `dataset ${id}@${version}`;
     const unknown = cases.ids ? await this.datasets.unknownIds(pk, cases.ids) : [];

@@ -208,6 +208,12 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /runs/:id/logs': { permission: 'read', ok: 200, ...of('runs', 'run', '/logs') },
   'GET /runs/:id/waiting': { permission: 'read', ok: 200, ...of('runs', 'run', '/waiting') },
   'GET /queue': { permission: 'read', ok: 200 },
+  'POST /simulate': {
+    permission: 'read',
+    ok: 200,
+    foreign: 404,
+    body: { runtime: 'here', change: { slots: 2 } },
+  },
   'POST /queue/:runId/promote': { permission: 'curate', ok: 200, ...of('queue', 'run', '/promote') },
   'POST /runs/:id/cancel': { permission: 'stop', ok: 200, ...of('runs', 'cancelledRun', '/cancel') },
 };

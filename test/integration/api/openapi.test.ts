@@ -85,6 +85,7 @@ const ROUTES = [
   'post /scorecards/{id}/pause',
   'post /scorecards/{id}/resume',
   'post /secrets/rotate-key',
+  'post /simulate',
   'post /workspaces',
   'put /datasets/{id}/versions/{version}/tags',
   'put /harnesses/{id}/versions/{version}/tags',
