@@ -17,6 +17,7 @@ import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
 import { addSecretCommands } from './secret.commands.js';
 import type { Terminal } from './session.js';
+import { addSimulate } from './simulate.command.js';
 import { addWorkspaceCommands } from './workspace.commands.js';
 
 const EXAMPLES = `
@@ -58,6 +59,7 @@ export function buildProgram(terminal: Terminal): Command {
   addScorecardCommands(program, terminal);
   addRunCommands(program, terminal);
   addQueueCommands(program, terminal);
+  addSimulate(program, terminal);
   return program;
 }
 

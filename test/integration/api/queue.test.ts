@@ -96,7 +96,10 @@ describe('GET /queue', () => {
         },
         ...{ class: 'batch', demand: { memoryMb: 500, cpuMillicores: null, sessionPool: null } },
         ...{ askedAt: expect.any(String), promotedAt: null },
-        waiting: { reason: 'memory', scope: 'runtime here', limit: 1_000, used: 1_000, ahead: 0 },
+        waiting: {
+          ...{ reason: 'memory', scope: 'runtime here', limit: 1_000, used: 1_000, ahead: 0 },
+          ...{ etaP50: 0, etaP90: 0 },
+        },
       },
     ]);
     const all = await get('/queue?all=true', inWorkspace('other'));
