@@ -69,7 +69,7 @@ test('promote lets a run go first, and says why it cannot', async () => {
   const body = { run: 'sc_1.7', state: 'waiting', promotedAt: '2026-01-01T00:00:00.000Z' };
   const { asked, out } = await everdict(['promote', 'sc_1.7'], () => ({ body }));
   expect(asked[0]).toMatchObject({ method: 'POST', path: '/queue/sc_1.7/promote' });
-  expect(out).toBe('sc_1.7 goes before everything else of its workspace\n');
+  expect(out).toBe('sc_1.7 goes before the others of its workspace\n');
   const detail = 'run sc_1.7 is running: only what waits is promoted';
   const refused = await everdict(['promote', 'sc_1.7'], () => problem(409, { code: 'CONFLICT', detail }));
   expect([refused.err, refused.exitCode]).toEqual([`error: ${detail} (CONFLICT)\n`, 3]);

@@ -97,6 +97,6 @@ function addPromote(program: Command, terminal: Terminal): void {
       const session = new Session(terminal, optionsOf(command));
       const path = `/queue/${encodeURIComponent(run)}/promote`;
       const { reply, raw } = await session.client.post(path, PromotedReply);
-      session.answer(raw, () => plain(`${reply.run} goes before everything else of its workspace`).concat('\n'));
+      session.answer(raw, () => plain(`${reply.run} goes before the others of its workspace`).concat('\n'));
     });
 }

@@ -17,7 +17,7 @@ function spreadText({ p50, p90 }: SpreadSec): string {
 export function simulationText(reply: SimulationReply, columns: number): string {
   const { runtime, limits, before, after, scorecard, assumptions, seed } = reply;
   const caps = [
-    `${limits.slots} slots`,
+    `${limits.slots} ${limits.slots === 1 ? 'slot' : 'slots'}`,
     ...(limits.memoryMb === null ? [] : [`${limits.memoryMb} MB`]),
     ...(limits.cpuMillicores === null ? [] : [`${limits.cpuMillicores} millicores`]),
   ];

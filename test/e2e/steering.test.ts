@@ -5,8 +5,8 @@ import type { RuntimeAdmission } from '../../contracts/runtime-admission.js';
 import { eventually } from '../eventually.js';
 import { E2ePlatform, MINUTE, type Registered } from './platform.js';
 
-/** What is steered reaches work that waits within this time. */
-const REACHES_MS = 2_000;
+/** Sooner than a ledger looks at its limits by itself, every 20 s, also on a busy machine. */
+const REACHES_MS = 10_000;
 
 let platform: E2ePlatform;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ class Stage {
 const why = (run: string) => platform.ok<RunWaiting>('GET', `/runs/${run}/waiting`);
 
 test(
-  'what is set for a runtime reaches work that waits within 2 s, and stops nothing that runs',
+  'what is set for a runtime reaches work that waits at once, and stops nothing that runs',
   async () => {
     const stage = await aStage(5, { maxConcurrent: 3 });
     await stage.dial({ limits: { slots: 1 } });
@@ -75,8 +75,9 @@ test(
     const [first = ''] = stage.started;
     stage.letGo(first);
     await platform.settled(first);
-    const { inUse, dial } = await stage.admission();
-    expect([inUse.slots, dial.mode, stage.started.length]).toEqual([1, 'paused', 2]);
+    await eventually('its slot is free', async () => (await stage.admission()).inUse.slots === 1);
+    expect((await stage.admission()).dial.mode).toBe('paused');
+    expect(stage.started).toHaveLength(2);
 
     // It ends by itself, and the rest starts.
     await stage.dial({ mode: 'paused', forSec: 1, limits: null });
