@@ -5,12 +5,12 @@ import { HarnessSpec, Params } from '../contracts/harness.js';
 import type { Outcome, RunView } from '../contracts/run.js';
 import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
 import type { Verdict } from '../policy/results.js';
+import { type Asked, type AskedRun, noteAsked } from './asked-run.js';
 import { auditWithin } from './audit-draft.js';
 import { type Confirmation, confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
 import type { Depth } from './depth.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
-import { type DurationKey, durationKey, type OfCase } from './pool-rows.js';
 import { filterCondition, filterParams, type RunFilter } from './run-filter.js';
 import { type PositionedRun, runViews } from './run-view.js';
 import type { Site } from './scorecard-insert.js';
@@ -73,16 +73,6 @@ export interface RunGuards {
   openAttempt?: number;
   settledAttempt?: number;
   isCancelRequested: boolean;
-}
-
-/** What the ticket of a run says besides what its workflow knows. */
-export interface AskedRun {
-  runId: string;
-  workspace: string;
-  sessionPool?: string;
-  /** Epoch ms. */
-  promotedAt?: number;
-  duration: DurationKey;
 }
 
 export class RunStore {
@@ -193,31 +183,8 @@ export class RunStore {
     await rows(this.dataSource, 'UPDATE runs SET started_at = now() WHERE id = $1 AND started_at IS NULL', [id]);
   }
 
-  /**
-   * Notes since when a slot is asked for, and who is to be told of it. A repeat keeps the first time. Returns the runs
-   * that still want one, those without outcome, with what their tickets say.
-   */
-  markAsked(asked: readonly { runId: string; askedAt: number }[], askedBy: string): Promise<AskedRun[]> {
-    const runIds = asked.map(({ runId }) => runId);
-    return transaction(this.dataSource, async (db) => {
-      await rows(db, 'SELECT 1 FROM runs WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [runIds]);
-      const open = await rows<AskedRow>(
-        db,
-        `UPDATE runs SET asked_at = coalesce(runs.asked_at, asked.at), asked_by = $2
-         FROM unnest($1::text[], $3::timestamptz[]) AS asked (id, at), harnesses h
-         WHERE runs.id = asked.id AND h.pk = runs.harness_pk AND outcome IS NULL
-         RETURNING runs.id, runs.workspace_id, runs.pool_id, runs.harness_pk, runs.dataset_pk, h.session_pool,
-           runs.promoted_at`,
-        [runIds, askedBy, asked.map(({ askedAt }) => new Date(askedAt))],
-      );
-      return open.map(({ id, workspace_id, pool_id, session_pool, promoted_at, ...of }) => ({
-        runId: id,
-        workspace: workspace_id,
-        duration: durationKey(pool_id, of),
-        ...(session_pool !== null && { sessionPool: session_pool }),
-        ...(promoted_at && { promotedAt: promoted_at.getTime() }),
-      }));
-    });
+  markAsked(asked: readonly Asked[], askedBy: string): Promise<AskedRun[]> {
+    return noteAsked(this.dataSource, asked, askedBy);
   }
 
   /** Settles a run that has no open attempt; false if it has one, or an outcome. */
@@ -275,14 +242,6 @@ export class RunStore {
       hasQuota: found.has_quota,
     };
   }
-}
-
-interface AskedRow extends OfCase {
-  id: string;
-  workspace_id: string;
-  pool_id: string;
-  session_pool: string | null;
-  promoted_at: Date | null;
 }
 
 interface JobRow {
