@@ -1,4 +1,5 @@
 import { E2ePlatform, MINUTE, type PartName } from '../e2e/platform.js';
+import { eventually } from '../eventually.js';
 import { expectSurvival } from './survival.js';
 
 let platform: E2ePlatform;
@@ -13,7 +14,12 @@ const killing = (...parts: PartName[]) => {
 
 async function terminateAdmission(runtime: string): Promise<void> {
   const { workflow } = await platform.temporal();
-  await workflow.getHandle(`admission:default:${runtime}`).terminate('by a test');
+  const ledger = workflow.getHandle(`admission:default:${runtime}`);
+  // After one strike there is none until the next message starts it.
+  await eventually('there is a ledger to terminate', async () => {
+    const { status } = await ledger.describe();
+    return status.name === 'RUNNING' && (await ledger.terminate('by a test'));
+  });
 }
 
 describe('every case settles once, with its own outcome, from one start of its job, within its slots, when', () => {
