@@ -1,5 +1,6 @@
 import type { AdmissionLimits, Ticket } from '../contracts/admission.js';
 import { Ledger } from '../policy/admission/ledger.js';
+import { Heap } from '../policy/heap.js';
 
 /** A case that arrives, waits for its slot and holds it so long, in ms of a clock that jumps from event to event. */
 export interface Work {
@@ -22,18 +23,16 @@ export function playOut(works: readonly Work[], limits: AdmissionLimits, width =
   const arrivals = works.toSorted((one, other) => one.at - other.at);
   const byHolder = new Map(works.map((work) => [work.ticket.holder, work]));
   const outside = new Outside(width);
-  const running: (Played & { seq: number })[] = [];
+  /** By their ends. */
+  const running = new Heap<Played & { seq: number }>();
   const played: Played[] = [];
   let arrived = 0;
   for (;;) {
-    const now = Math.min(
-      arrivals[arrived]?.at ?? Number.POSITIVE_INFINITY,
-      running[0]?.endedAt ?? Number.POSITIVE_INFINITY,
-    );
+    const now = Math.min(arrivals[arrived]?.at ?? Number.POSITIVE_INFINITY, running.least ?? Number.POSITIVE_INFINITY);
     if (now === Number.POSITIVE_INFINITY) return played;
     const release: { holder: string; seq: number }[] = [];
-    while (running[0] !== undefined && running[0].endedAt <= now) {
-      const ended = running.shift();
+    while (running.least !== undefined && running.least <= now) {
+      const ended = running.pop();
       if (!ended) break;
       const { seq, ...done } = ended;
       played.push(done);
@@ -51,23 +50,13 @@ export function playOut(works: readonly Work[], limits: AdmissionLimits, width =
         const work = byHolder.get(holder);
         if (!work) continue;
         outside.left(work.ticket);
-        insert(running, { ...work, startedAt: now, endedAt: now + work.ms, seq });
+        const endedAt = now + work.ms;
+        running.push(endedAt, { ...work, startedAt: now, endedAt, seq });
       }
       const freed = outside.take();
       if (freed.length > 0) ledger.receive([{ acquire: freed, release: [] }], now);
     }
   }
-}
-
-/** By their ends. */
-function insert<Item extends { endedAt: number }>(items: Item[], item: Item): void {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((items[middle]?.endedAt ?? 0) <= item.endedAt) low = middle + 1;
-    else high = middle;
-  }
-  items.splice(low, 0, item);
 }
 
 /** What has arrived and has no ticket yet, by workspace. */
