@@ -1,10 +1,9 @@
 import type { Logger } from '@temporalio/worker';
 import type { Lease } from '../contracts/admission.js';
+import { SETTLED_IN_MS } from '../policy/audit.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { Holders, Holding } from './holders.js';
 
-/** Long enough for a grant to become an attempt, and for a closed attempt to give its lease back. */
-const SETTLED_IN_MS = 60_000;
 /** Attempts that one survey looks at. What it leaves out is met once these have a lease. */
 const MOST_READ = 500;
 
