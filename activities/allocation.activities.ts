@@ -21,20 +21,20 @@ import { withTimeLimit } from './time-limit.js';
 interface Deps {
   runner: Pick<AttemptRunner, 'run' | 'resume' | 'abandon'>;
   finisher: Pick<AttemptFinisher, 'finish' | 'reclaim'>;
+  /** How long a cluster may be unreachable before the attempt counts as lost to it. */
+  unreachableMs: number;
 }
 
 /** How long a local try waits for a short job. */
 const SHORT_MS = 2_000;
 /** A local try that saw its end within so long finishes it, too: it may take three seconds in all. */
 const FINISH_WITHIN_MS = 1_500;
-/** How long a cluster may be unreachable before the attempt counts as lost to it. */
-const UNREACHABLE_MS = 30 * 60_000;
 /** After this long the cluster has not confirmed a removal; a minute is left of the 10 the workflow gives. */
 const CLEANUP_MS = 9 * 60_000;
 
 export type AllocationActivities = ReturnType<typeof createAllocationActivities>;
 
-export function createAllocationActivities({ runner, finisher }: Deps) {
+export function createAllocationActivities({ runner, finisher, unreachableMs }: Deps) {
   /** Follows until the end. The job is stopped only if the workflow asks; else another try goes on with it. */
   const follow = async (
     id: CollectInput,
@@ -50,7 +50,9 @@ export function createAllocationActivities({ runner, finisher }: Deps) {
       );
       if (end) return end;
     } catch (error) {
-      if (!isCancelRequested(signal)) return endIfUnreachable(error, now() - progress.reachedAt);
+      if (!isCancelRequested(signal)) {
+        return endIfUnreachable(error, now() - progress.reachedAt, unreachableMs);
+      }
     }
     if (isCancelRequested(signal)) return runner.abandon(id);
     throw handedOver();
@@ -120,10 +122,11 @@ function reachedBefore({ heartbeatDetails }: { heartbeatDetails: unknown }): num
   return z.object({ reachedAt: z.number() }).safeParse(heartbeatDetails).data?.reachedAt;
 }
 
-function endIfUnreachable(error: unknown, forMs: number): AttemptEnd {
+function endIfUnreachable(error: unknown, forMs: number, limitMs: number): AttemptEnd {
   const isUnreachable = error instanceof PlatformError && error.code === 'CLUSTER_UNREACHABLE';
-  if (!isUnreachable || forMs < UNREACHABLE_MS) throw error;
-  return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message: `for 30 minutes: ${error.message}` } };
+  if (!isUnreachable || forMs < limitMs) throw error;
+  const message = `for ${Math.round(forMs / 60_000)} minutes: ${error.message}`;
+  return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message } };
 }
 
 /** Fails this try at once, where the server would else wait for its heartbeat to stay away. */

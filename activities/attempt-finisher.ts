@@ -17,6 +17,7 @@ import { refOf, targetOf } from './attempt-runner.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import type { JobLoader } from './job-loader.js';
+import { onCluster } from './on-cluster.js';
 import type { PauseJudge } from './pause-judge.js';
 
 export interface FinisherDeps {
@@ -157,7 +158,7 @@ export class AttemptFinisher {
   private async clean(attempt: Attempt, run: RunJob, patience: Patience): Promise<boolean> {
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return true;
     try {
-      await this.deps.backends.use(targetOf(run), ({ backend }) => backend.stop(refOf(attempt)));
+      await onCluster(this.deps.backends, targetOf(run), ({ backend }) => backend.stop(refOf(attempt)));
       return true;
     } catch (error) {
       if (patience === 'try-again') throw error;

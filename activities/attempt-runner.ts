@@ -20,13 +20,17 @@ import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
 import { type JobSecrets, maskOf } from './job-secrets.js';
 import { keptBytes, LogKeeper } from './log-keeper.js';
+import { onCluster } from './on-cluster.js';
 
 export interface RunnerDeps {
   backends: Pick<BackendResolver, 'use'>;
   jobs: Pick<JobLoader, 'load'>;
   secrets: Pick<JobSecrets, 'of' | 'maskSince'>;
   settings: JobSettings;
-  attempts: Pick<AttemptStore, 'open' | 'isLive' | 'confirmSubmitted' | 'recordEnd' | 'read'>;
+  attempts: Pick<
+    AttemptStore,
+    'open' | 'isLive' | 'confirmSubmitted' | 'noteWaiting' | 'notePlaced' | 'recordEnd' | 'read'
+  >;
   logs: Pick<LogStore, 'append' | 'kept'>;
   ended: Pick<EndedAttempts, 'keep'>;
   host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
@@ -85,7 +89,7 @@ export class AttemptRunner {
    * Nothing is returned if `signal` aborts before the end; the job is left alone.
    */
   async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
-    const { host, jobs, secrets, backends } = this.deps;
+    const { host, jobs, secrets, backends, settings } = this.deps;
     const begun = performance.now();
     const opened = await this.open(input);
     if (opened.kind === 'refused') return opened;
@@ -101,10 +105,10 @@ export class AttemptRunner {
     });
     // Its job is there and was given them before, whatever became of them since.
     if (!given) return this.resume(input, signal, progress);
-    const job = buildJob(run, input, this.deps.settings, given);
+    const job = buildJob(run, { ...input, deployment: this.deps.deployment, now: Date.now() }, settings, given);
     let isFirst = opened.kind === 'opened';
     const mask = isFirst ? maskOf(given) : await secrets.maskSince(run, attempt.openedAt);
-    return backends.use(targetOf(run), ({ backend }) => {
+    return onCluster(backends, targetOf(run), ({ backend }) => {
       const placing = { run, job, mask, isFirst, begun, signal };
       isFirst = false;
       return this.place(attempt, backend, placing, progress);
@@ -155,7 +159,7 @@ export class AttemptRunner {
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const mask = await this.deps.secrets.maskSince(run, attempt.openedAt);
-    return this.deps.backends.use(targetOf(run), async ({ backend }) => {
+    return onCluster(this.deps.backends, targetOf(run), async ({ backend }) => {
       const from = await this.deps.logs.kept(runId, number);
       return this.follow(attempt, run, { from, signal, mask, backend }, progress);
     });
@@ -173,7 +177,7 @@ export class AttemptRunner {
     const end = await this.ended({ runId, attempt: number }, { kind: 'cancelled' });
     if (standing === 'here') {
       // What does not end now is stopped again, and looked for, when the attempt is finished.
-      await backends.use(targetOf(run), ({ backend }) => backend.stop(refOf(attempt))).catch(() => undefined);
+      await onCluster(backends, targetOf(run), ({ backend }) => backend.stop(refOf(attempt))).catch(() => undefined);
     }
     return end;
   }
@@ -208,12 +212,23 @@ export class AttemptRunner {
     const limit = lifeLimit(evalCase, harness, settings.timers);
     const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes, mask });
     try {
-      const watched = { ...watch, keep: keptBytes(logBytes), limitMs: limit.ms };
-      for await (const event of backend.watch(refOf(attempt), watched)) {
+      const reached = (): void => {
         progress.reachedAt = progress.now();
+      };
+      const watched = { ...watch, reached, keep: keptBytes(logBytes), limitMs: limit.ms };
+      for await (const event of backend.watch(refOf(attempt), watched)) {
+        reached();
         if (event.kind === 'log') {
           progress[event.stream] = event.at + event.bytes.length;
           await keeper.take(event.stream, event.at, event.bytes);
+          continue;
+        }
+        if (event.kind === 'waiting') {
+          await attempts.noteWaiting(runId, number, event.detail && mask.text(event.detail));
+          continue;
+        }
+        if (event.kind === 'placed') {
+          await attempts.notePlaced(runId, number, { as: event.as, provenance: mask.json(event.provenance) });
           continue;
         }
         await keeper.end();
@@ -241,8 +256,13 @@ export class AttemptRunner {
   }
 }
 
-export function refOf({ allocation, nonce, submittedAt }: Attempt): AllocationRef {
-  return { name: allocation, nonce, ...(submittedAt !== undefined && { submittedAt }) };
+export function refOf({ allocation, nonce, submittedAt, placedAs }: Attempt): AllocationRef {
+  return {
+    name: allocation,
+    nonce,
+    ...(submittedAt !== undefined && { submittedAt }),
+    ...(placedAs !== undefined && { placedAs }),
+  };
 }
 
 /** Where a run's attempts go. */

@@ -5,7 +5,7 @@ import type { SweepStore } from '../store/sweep.store.js';
 import { withHeartbeat } from './heartbeat.js';
 
 interface Deps {
-  backends: Pick<BackendResolver, 'forRuntime'>;
+  backends: Pick<BackendResolver, 'forHost'>;
   sweep: Pick<SweepStore, 'openAllocations'>;
   deployment: string;
   /** How old an allocation must be. */
@@ -23,11 +23,11 @@ export function createLeftoverActivities({ backends, sweep, deployment, graceMs 
      * The second look under the names of attempts that are closed: a worker that stood still may have created an
      * allocation after its attempt was closed. For a local runtime it must run on its host. Returns how many it removed.
      */
-    removeLeftovers: ({ kind }: { kind: RuntimeKind }): Promise<number> =>
+    removeLeftovers: (_: { kind: RuntimeKind }): Promise<number> =>
       withHeartbeat(
         () => undefined,
         async () => {
-          const backend = backends.forRuntime({ kind });
+          const backend = backends.forHost();
           const allocations = await backend.list(deployment);
           const leftovers: string[] = [];
           for (let start = 0; start < allocations.length && leftovers.length < BATCH; start += BATCH) {

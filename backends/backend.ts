@@ -1,5 +1,6 @@
 import type { AttemptFailure } from '../contracts/attempt.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import type { RegistryCredential } from '../policy/job-parts.js';
 import type { Program } from '../policy/process-job.js';
 import type { JobRecord } from '../policy/record.js';
 import type { Allocation } from '../policy/sweep.js';
@@ -12,6 +13,8 @@ export interface AllocationRef {
   nonce: string;
   /** When the cluster confirmed the allocation, epoch ms. Absent: it was never confirmed. */
   submittedAt?: number;
+  /** What the cluster calls that which runs it, once one was seen: the verdict belongs to it, and to no other. */
+  placedAs?: string;
 }
 
 /** What a backend is asked to run for a case. */
@@ -24,15 +27,32 @@ export interface Job {
    */
   program?: Program;
   image?: string;
+  /** For the registry of the image, and for nothing else. */
+  registry?: RegistryCredential;
   resources: { cpuMillicores?: number; memoryMb?: number; gpu?: number };
-  /** Labels for people and for sweeps. */
-  owner: { workspaceId: string; runId: string; attempt: number };
+  owner: JobOwner;
+}
+
+/** Whose a job is: labels for people and for sweeps, and what tells ours from others of the same name. */
+export interface JobOwner {
+  deployment: string;
+  workspaceId: string;
+  scorecardId?: string;
+  runId: string;
+  caseId: string;
+  attempt: number;
+  /** When it is surely over, epoch ms: what is left of it then is nobody's. */
+  expiresAt: number;
 }
 
 export type LogStream = 'stdout' | 'stderr';
 
 /** What is learnt while an allocation is watched. */
 export type AllocationEvent =
+  /** It is not placed, or has not started, and why; said once until that changes. Without a reason: it no longer waits. */
+  | { kind: 'waiting'; detail?: string }
+  /** What runs it was seen, under the cluster's own id; with what is known of where. */
+  | { kind: 'placed'; as: string; provenance: Record<string, unknown> }
   /** Plain output: `at` is the offset of its first byte in what the job wrote. */
   | { kind: 'log'; stream: LogStream; at: number; bytes: Uint8Array }
   | { kind: 'record'; record: JobRecord }
@@ -48,6 +68,8 @@ export interface Watch {
   /** What is kept of a stream that is longer: what lies between may be left out. Absent: all of it matters. */
   keep?: KeptBytes;
   signal: AbortSignal;
+  /** To be told whenever the cluster answers: what is silent for long need not be out of reach. */
+  reached?(): void;
   /** After its start a job may go on for so long without a record, by a clock that nobody can set. */
   limitMs: number;
 }

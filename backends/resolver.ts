@@ -1,10 +1,10 @@
 import { PlatformError } from '../contracts/errors.js';
-import type { RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
+import type { RuntimeSpec } from '../contracts/runtime.js';
 import type { BoundCredential, ClusterCredentials } from '../secrets/cluster-credential.js';
 import type { Backend } from './backend.js';
-import { type ClusterOptions, createCluster } from './cluster.js';
+import { type Cluster, type ClusterOptions, createCluster } from './cluster.js';
 import { type ClusterClient, ClusterFailure } from './cluster-client.js';
-import { type BackendOptions, createBackend } from './factory.js';
+import { type BackendOptions, createLocalBackend } from './factory.js';
 
 /** A registered runtime. */
 export interface RuntimeTarget {
@@ -34,24 +34,22 @@ export interface ResolverOptions extends BackendOptions {
 
 /** Runtimes whose connections a process keeps. */
 const MOST_KEPT = 100;
+const NO_CLUSTER = 'a local runtime has no cluster to look at';
 
 /**
  * Finds what it takes to speak to a runtime, for everything that does. Connections are kept for each version of a
  * runtime and of its credential, whose version is read each time, so that a changed secret is noticed by every process.
  */
 export class BackendResolver {
-  private readonly backends = new Map<RuntimeKind, Backend>();
+  private local: Backend | undefined;
   private readonly connections = new Map<string, Connection>();
 
   constructor(private readonly options: ResolverOptions) {}
 
-  /** The backend of a kind, as far as no credential matters to it. One for the process: it knows what it started. */
-  forRuntime({ kind }: Pick<RuntimeSpec, 'kind'>): Backend {
-    const known = this.backends.get(kind);
-    if (known) return known;
-    const backend = createBackend(kind, this.options);
-    this.backends.set(kind, backend);
-    return backend;
+  /** The backend of this host. One for the process: it knows what it started. */
+  forHost(): Backend {
+    this.local ??= createLocalBackend(this.options);
+    return this.local;
   }
 
   /**
@@ -77,7 +75,7 @@ export class BackendResolver {
   }
 
   private localOf({ owner, spec }: RuntimeTarget): ResolvedRuntime {
-    const backendOf = (): Backend => this.forRuntime(spec);
+    const backendOf = (): Backend => this.forHost();
     return {
       spec,
       zone: owner,
@@ -85,7 +83,7 @@ export class BackendResolver {
         return backendOf();
       },
       get cluster(): never {
-        throw new PlatformError('BACKEND_NOT_BUILT', 'a local runtime has no cluster to look at');
+        throw new PlatformError('BACKEND_NOT_BUILT', NO_CLUSTER);
       },
     };
   }
@@ -106,7 +104,7 @@ export class BackendResolver {
     }
     this.drop(key);
     const credential = isConfirmed ? await credentials.required(owner, spec) : undefined;
-    const made = new Connection({ spec, zone: owner, credential, content }, clusters, () => this.forRuntime(spec));
+    const made = new Connection({ spec, zone: owner, credential, content }, clusters);
     // Another call may have made one meanwhile.
     this.drop(key);
     this.connections.set(key, made);
@@ -125,7 +123,7 @@ export class BackendResolver {
 
 /** What is kept of a runtime for one version of its credential. Closed once it is dropped and nobody uses it. */
 class Connection implements ResolvedRuntime {
-  private client: ClusterClient | undefined;
+  private parts: Cluster | undefined;
   private users = 0;
   private isDropped = false;
 
@@ -138,7 +136,6 @@ class Connection implements ResolvedRuntime {
   constructor(
     { spec, zone, credential, content }: Pick<Connection, 'spec' | 'zone' | 'credential' | 'content'>,
     private readonly clusters: ClusterOptions,
-    private readonly backendOf: () => Backend,
   ) {
     this.spec = spec;
     this.zone = zone;
@@ -152,15 +149,20 @@ class Connection implements ResolvedRuntime {
   }
 
   get backend(): Backend {
-    return this.backendOf();
+    const { backend } = this.opened;
+    if (backend) return backend;
+    throw new PlatformError('BACKEND_NOT_BUILT', `this version cannot run jobs on ${this.spec.kind} runtimes yet`);
   }
 
   get cluster(): ClusterClient {
+    return this.opened.client;
+  }
+
+  private get opened(): Cluster {
     const { spec } = this;
-    if (spec.kind === 'local')
-      throw new PlatformError('BACKEND_NOT_BUILT', 'a local runtime has no cluster to look at');
-    this.client ??= createCluster(spec, this.credential, this.clusters);
-    return this.client;
+    if (spec.kind === 'local') throw new PlatformError('BACKEND_NOT_BUILT', NO_CLUSTER);
+    this.parts ??= createCluster(spec, this.credential, this.clusters);
+    return this.parts;
   }
 
   async during<T>(work: (runtime: ResolvedRuntime) => Promise<T>): Promise<T> {
@@ -180,9 +182,9 @@ class Connection implements ResolvedRuntime {
 
   private closeIfUnused(): void {
     if (!this.isDropped || this.users > 0) return;
-    const { client } = this;
-    this.client = undefined;
-    void client?.close().catch(() => undefined);
+    const { parts } = this;
+    this.parts = undefined;
+    void parts?.client.close().catch(() => undefined);
   }
 }
 

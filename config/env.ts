@@ -69,6 +69,11 @@ const Env = z.object({
   EVERDICT_EGRESS_ALLOW: egressAllow.prefault(''),
   /** Connections of one process to one Nomad; an agent takes 100 of one source by default. */
   EVERDICT_NOMAD_CONNECTIONS: number(20, 1, 1_000),
+  /** How long a job that a cluster placed may take to start, and how long after the first error of pulling its image. */
+  EVERDICT_START_PATIENCE_SEC: number(900, 1, 86_400),
+  EVERDICT_PULL_PATIENCE_SEC: number(60, 1, 86_400),
+  /** How long a cluster may be unreachable before the attempts on it count as lost. */
+  EVERDICT_UNREACHABLE_SEC: number(1_800, 1, 86_400),
   /** Takes the local queue over from another host. */
   EVERDICT_TAKE_OVER: flag,
   /** Files of runtimes, harnesses and datasets that every workspace may use. */

@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   HARNESS_NOT_BUILT: { status: 501, isRetryable: false },
   SECRETS_DISABLED: { status: 501, isRetryable: false },
   ADMISSION_UNREACHABLE: { status: 503, isRetryable: true },
+  CLUSTER_AUTH: { status: 502, isRetryable: false },
   ISSUER_UNREACHABLE: { status: 503, isRetryable: true },
   NOT_READY: { status: 503, isRetryable: true },
   CLUSTER_UNREACHABLE: { status: 503, isRetryable: true },

@@ -19,6 +19,14 @@ export interface GivenSecrets {
   env: ReadonlyMap<string, string>;
   /** For the host of the case's repository. */
   git?: GitCredential;
+  /** For the registry of the image. */
+  registry?: RegistryCredential;
+}
+
+/** What a registry asks of who pulls an image. */
+export interface RegistryCredential {
+  username: string;
+  password: string;
 }
 
 const NO_SECRETS: GivenSecrets = { env: new Map() };

@@ -21,11 +21,13 @@ export interface AttemptRow {
   error_message: string | null;
   record: unknown;
   answer: Buffer | null;
+  placed_as: string | null;
+  waiting: string | null;
   provenance: Record<string, unknown>;
 }
 
 export const ATTEMPT_COLUMNS = `run_id, attempt, pool_id, holder, seq, allocation, nonce, host_id, opened_at, submitted_at,
-  closed_at, cleanup_pending_at, end_kind, error_code, error_message, record, answer, provenance`;
+  closed_at, cleanup_pending_at, end_kind, error_code, error_message, record, answer, placed_as, waiting, provenance`;
 
 export interface Attempt {
   runId: string;
@@ -43,6 +45,8 @@ export interface Attempt {
   cleanupPendingAt?: number;
   end?: AttemptEnd;
   record?: JobRecord;
+  /** What the cluster calls that which runs it. */
+  placedAs?: string;
   provenance: Record<string, unknown>;
 }
 
@@ -82,6 +86,7 @@ export function toAttempt(stored: AttemptRow): Attempt {
     ...(stored.cleanup_pending_at && { cleanupPendingAt: stored.cleanup_pending_at.getTime() }),
     ...(end && { end }),
     ...(record && { record }),
+    ...(stored.placed_as !== null && { placedAs: stored.placed_as }),
     provenance: stored.provenance,
   };
 }

@@ -18,6 +18,7 @@ import { ATTEMPT_COLUMNS, type Attempt, type AttemptRow, toAttempt, toAttemptVie
 import { type AttemptOpening, passFence, standingOf } from './fence.js';
 import { GroupWriter } from './group-writer.js';
 import { row, rows } from './sql.js';
+import { storableJson, storableText } from './storable.js';
 
 export type Opening =
   | { kind: 'opened'; attempt: Attempt }
@@ -69,6 +70,29 @@ export class AttemptStore {
    */
   confirmSubmitted(runId: string, attempt: number, provenance: Record<string, unknown> = {}): Promise<boolean> {
     return this.confirms.submit({ runId, attempt, provenance });
+  }
+
+  /** Why its cluster does not start it; without a reason, it does. */
+  async noteWaiting(runId: string, attempt: number, detail: string | undefined): Promise<void> {
+    await rows(
+      this.dataSource,
+      'UPDATE attempts SET waiting = $3 WHERE run_id = $1 AND attempt = $2 AND closed_at IS NULL',
+      [runId, attempt, detail === undefined ? null : storableText(detail)],
+    );
+  }
+
+  /** What runs it, by the cluster's own id, with what is known of where. The first that is noted stays. */
+  async notePlaced(
+    runId: string,
+    attempt: number,
+    { as, provenance }: { as: string; provenance: Record<string, unknown> },
+  ): Promise<void> {
+    await rows(
+      this.dataSource,
+      `UPDATE attempts SET placed_as = $3, waiting = NULL, provenance = provenance || $4::jsonb
+       WHERE run_id = $1 AND attempt = $2 AND closed_at IS NULL AND (placed_as IS NULL OR placed_as = $3)`,
+      [runId, attempt, as, storableJson(provenance)],
+    );
   }
 
   /** Stores how it ended. The first end stands, except that a record replaces an end without one. */

@@ -91,3 +91,6 @@ export const aRecord = (parts: Partial<JobRecord> = {}): JobRecord => ({
   leftovers: 0,
   ...parts,
 });
+
+/** Of jobs on clusters, as deployments have it unless they say otherwise. */
+export const PATIENCE = { startMs: 900_000, pullErrorMs: 60_000 };

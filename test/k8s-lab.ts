@@ -6,7 +6,7 @@ import { makeCertificates } from '../dev/fake-k8s/certificates.js';
 import { FakeK8s } from '../dev/fake-k8s/fake-k8s.js';
 import { parseAllowList } from '../policy/addresses.js';
 import type { BoundCredential } from '../secrets/cluster-credential.js';
-import { aK8sRuntime } from './builders.js';
+import { aK8sRuntime, PATIENCE } from './builders.js';
 
 export const TOKEN = 'canary-token';
 export const USER = 'system:serviceaccount:evals:everdict';
@@ -59,7 +59,7 @@ export async function openK8sLab() {
     if (runtime.kind !== 'k8s') throw new Error('the builder makes another kind');
     const path = runtime.kubeconfigSecret ? 'kubeconfigSecret' : 'authSecret';
     const bound = { name: 'kube', path, token: TOKEN, origins: [fake.url], version: 1, ...credential } as const;
-    const looking = createCluster(runtime, bound, { egress, nomadConnections: 1 });
+    const looking = createCluster(runtime, bound, { egress, nomadConnections: 1, patience: PATIENCE }).client;
     try {
       return await use(looking, AbortSignal.timeout(timeoutMs));
     } finally {

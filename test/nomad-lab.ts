@@ -2,7 +2,7 @@ import { createCluster } from '../backends/cluster.js';
 import type { ClusterClient } from '../backends/cluster-client.js';
 import { Egress } from '../backends/egress/guard.js';
 import { parseAllowList } from '../policy/addresses.js';
-import { aNomadRuntime } from './builders.js';
+import { aNomadRuntime, PATIENCE } from './builders.js';
 
 export const MANAGEMENT = '11111111-1111-1111-1111-111111111111';
 export const JOBS_ONLY = '22222222-2222-2222-2222-222222222222';
@@ -83,7 +83,9 @@ export async function looking<Found>(
   const spec = aNomadRuntime(parts);
   if (spec.kind !== 'nomad') throw new Error('the builder makes another kind');
   const bound = { name: 'nomad', path: 'authSecret' as const, origins: [], version: 1, token };
-  const cluster = createCluster(spec, token === undefined ? undefined : bound, { egress, nomadConnections });
+  const cluster = createCluster(spec, token === undefined ? undefined : bound, {
+    ...{ egress, nomadConnections, patience: PATIENCE },
+  }).client;
   try {
     return await look(cluster);
   } finally {

@@ -121,7 +121,11 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     pauses: new PauseJudge(pauses, sender, log),
     timers: settings.timers,
   });
-  const allocation = createAllocationActivities({ runner, finisher });
+  const allocation = createAllocationActivities({
+    runner,
+    finisher,
+    unreachableMs: env.EVERDICT_UNREACHABLE_SEC * 1_000,
+  });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs, leases, durations: new DurationStore(dataSource) }),
     ...createScorecardActivities({

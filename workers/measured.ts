@@ -9,7 +9,7 @@ import { RunStore } from '../store/run.store.js';
 import { SweepStore } from '../store/sweep.store.js';
 import { timed, type WorkerMetrics } from './worker-metrics.js';
 
-type Backends = Pick<BackendResolver, 'forRuntime' | 'use'>;
+type Backends = Pick<BackendResolver, 'forHost' | 'use'>;
 
 /** The same backends, their submits and removals timed. */
 export function measuredBackends(backends: Backends, metrics: WorkerMetrics): Backends {
@@ -20,7 +20,7 @@ export function measuredBackends(backends: Backends, metrics: WorkerMetrics): Ba
     return measured;
   };
   return {
-    forRuntime: (runtime) => measure(backends.forRuntime(runtime)),
+    forHost: () => measure(backends.forHost()),
     use: (target, work) =>
       backends.use(target, (runtime) => {
         const { spec, zone, credential } = runtime;

@@ -6,6 +6,7 @@ const SHARED_CODES: ReadonlySet<string> = new Set<RunErrorCode>([
   'BACKEND_NOT_BUILT',
   'BAD_SPEC',
   'CAPABILITY_MISSING',
+  'CLUSTER_AUTH',
   'CLUSTER_UNREACHABLE',
   'NAME_TAKEN',
   'PAYLOAD_TOO_LARGE',

@@ -163,7 +163,7 @@ export class RuntimeChecksService {
 
   private clusterOf(spec: RuntimeSpec, credential: BoundCredential | undefined): ClusterClient {
     if (spec.kind === 'local') return this.localCluster();
-    return createCluster(spec, credential, { egress: this.egress, ...this.operator.clusters });
+    return createCluster(spec, credential, { egress: this.egress, ...this.operator.clusters }).client;
   }
 
   private localCluster(): ClusterClient {

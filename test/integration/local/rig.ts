@@ -147,7 +147,7 @@ export class Rig {
       pauses: { judge: async () => undefined },
       timers: SETTINGS.timers,
     });
-    return new Worker(createAllocationActivities({ runner, finisher }));
+    return new Worker(createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000 }));
   }
 
   async hostId(): Promise<string> {

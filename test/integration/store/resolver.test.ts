@@ -6,7 +6,7 @@ import { parseAllowList } from '../../../policy/addresses.js';
 import { ClusterCredentials } from '../../../secrets/cluster-credential.js';
 import { Sealer } from '../../../secrets/sealer.js';
 import { SecretStore } from '../../../secrets/secret.store.js';
-import { aNomadRuntime, aRuntime } from '../../builders.js';
+import { aNomadRuntime, aRuntime, PATIENCE } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { countQueries } from '../api/query-count.js';
 
@@ -48,6 +48,7 @@ const resolver = () =>
       credentials: new ClusterCredentials(secrets),
       egress: new Egress(parseAllowList('127.0.0.0/8').rules),
       nomadConnections: 1,
+      patience: PATIENCE,
     },
   });
 const target = (parts: Record<string, unknown> = {}) => ({
