@@ -1,4 +1,4 @@
-import type { Answer } from './fake-nomad.js';
+import type { Answer } from './fake-answer.js';
 
 export interface FakeToken {
   type?: 'client' | 'management';

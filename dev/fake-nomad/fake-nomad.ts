@@ -3,25 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Acl, whyRefused } from './fake-acl.js';
-
-/** What one request is answered with in place of the usual. */
-export type Answer =
-  | { status: number; body: unknown; headers?: Record<string, string> }
-  /** Takes the request and never answers. */
-  | 'hang'
-  /** Cuts the connection. */
-  | 'reset'
-  /** Sends a header, and then a byte now and then. */
-  | 'drip'
-  /** Sends a body without an end. */
-  | 'endless';
-
-export interface SeenRequest {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  token?: string;
-}
+import { type Answer, type SeenRequest, send } from './fake-answer.js';
+import { type FaultRule, FaultScript } from './fake-faults.js';
 
 export interface FakeNomadOptions {
   version?: string;
@@ -30,16 +13,16 @@ export interface FakeNomadOptions {
   nodes?: readonly object[];
   allocations?: readonly object[];
   namespaces?: readonly string[];
+  /** Of what happens by chance. */
+  seed?: number;
 }
-
-const DRIP_MS = 20;
 
 /** A Nomad agent as far as its version, ACL, nodes and allocations go, over real HTTP, with any answer to a path scripted. */
 export class FakeNomad {
   readonly requests: SeenRequest[] = [];
   /** Connections that were taken. */
   connections = 0;
-  private readonly scripts = new Map<string, { answer: Answer; left: number }[]>();
+  private readonly faults: FaultScript;
   private readonly sockets = new Set<Socket>();
 
   private constructor(
@@ -47,6 +30,7 @@ export class FakeNomad {
     private readonly options: FakeNomadOptions,
     readonly url: string,
   ) {
+    this.faults = new FaultScript(options.seed);
     server.on('connection', (socket: Socket) => {
       this.connections += 1;
       this.sockets.add(socket);
@@ -69,14 +53,17 @@ export class FakeNomad {
 
   /** The next `times` requests of a path are answered so; scripts of one path follow each other. */
   script(path: string, answer: Answer, times = Number.POSITIVE_INFINITY): void {
-    const queue = this.scripts.get(path) ?? [];
-    queue.push({ answer, left: times });
-    this.scripts.set(path, queue);
+    this.fault({ path, fault: answer, times });
+  }
+
+  /** What goes wrong from now on, after what was said before. */
+  fault(rule: FaultRule): void {
+    this.faults.add(rule);
   }
 
   /** Forgets scripts and what was seen. */
   reset(): void {
-    this.scripts.clear();
+    this.faults.clear();
     this.requests.length = 0;
     this.connections = 0;
   }
@@ -98,15 +85,7 @@ export class FakeNomad {
     const seen = { method: request.method ?? '', path, query, ...(typeof token === 'string' && { token }) };
     this.requests.push(seen);
     request.resume();
-    send(reply, this.scripted(path) ?? this.answerTo(seen));
-  }
-
-  private scripted(path: string): Answer | undefined {
-    const queue = this.scripts.get(path) ?? [];
-    const next = queue.find(({ left }) => left > 0);
-    if (!next) return undefined;
-    next.left -= 1;
-    return next.answer;
+    void this.faults.answer(seen, () => this.answerTo(seen)).then((answer) => send(reply, answer));
   }
 
   private answerTo(request: SeenRequest): Answer {
@@ -177,37 +156,4 @@ function policyAnswer(acl: Acl | undefined, name: string): Answer {
   return rules
     ? { status: 200, body: { Name: name, RulesJSON: rules } }
     : { status: 404, body: 'ACL policy not found' };
-}
-
-/** Objects go as JSON, text as it is, as the errors of Nomad do. */
-function send(reply: ServerResponse, answer: Answer): void {
-  if (answer === 'hang') return;
-  if (answer === 'reset') {
-    reply.socket?.resetAndDestroy();
-    return;
-  }
-  if (answer === 'drip' || answer === 'endless') {
-    reply.writeHead(200, { 'content-type': 'application/json' });
-    if (answer === 'drip') drip(reply);
-    else flood(reply);
-    return;
-  }
-  const { status, body, headers = {} } = answer;
-  const isText = typeof body === 'string' && status !== 200;
-  const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
-  reply.writeHead(status, { 'content-type': type, ...headers });
-  reply.end(isText || headers['content-type'] ? String(body) : JSON.stringify(body));
-}
-
-function drip(reply: ServerResponse): void {
-  const timer = setInterval(() => reply.write(' '), DRIP_MS);
-  reply.on('close', () => clearInterval(timer));
-}
-
-function flood(reply: ServerResponse): void {
-  const chunk = Buffer.alloc(256 * 1024, ' ');
-  const timer = setInterval(() => {
-    if (!reply.writableNeedDrain) reply.write(chunk);
-  });
-  reply.on('close', () => clearInterval(timer));
 }
