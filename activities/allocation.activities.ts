@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { z } from 'zod';
+import { withTimeLimit } from '../backends/time-limit.js';
 import type { AttemptEnd } from '../contracts/attempt.js';
 import { PlatformError } from '../contracts/errors.js';
 import type {
@@ -16,7 +17,6 @@ import type { AttemptFinisher, Patience } from './attempt-finisher.js';
 import type { AttemptRunner, Progress } from './attempt-runner.js';
 import { isCancelRequested, withHeartbeat } from './heartbeat.js';
 import { serverClock } from './server-clock.js';
-import { withTimeLimit } from './time-limit.js';
 
 interface Deps {
   runner: Pick<AttemptRunner, 'run' | 'resume' | 'abandon'>;

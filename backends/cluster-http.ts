@@ -5,7 +5,9 @@ import { networkFailure, redirectFailure } from './cluster-failures.js';
 export interface ClusterReply {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  text: string;
+  bytes: Buffer;
+  /** The bytes, as UTF-8. */
+  readonly text: string;
 }
 
 export interface ClusterCall {
@@ -15,6 +17,8 @@ export interface ClusterCall {
   signal: AbortSignal;
   /** Shared by calls that belong together. */
   budget?: ByteBudget;
+  /** Reading ends once it has so many bytes of an answer, whatever follows. Absent: a long answer counts as none. */
+  enough?: number;
 }
 
 /** How many bytes of answers may still be read. */
@@ -37,7 +41,7 @@ export class ClusterHttp {
   ) {}
 
   async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
-    const { query = {}, body, signal, budget } = call;
+    const { query = {}, body, signal } = call;
     const url = new URL(this.base.origin);
     url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
     for (const [name, value] of Object.entries(query)) {
@@ -58,14 +62,26 @@ export class ClusterHttp {
         answer.body.on('error', () => undefined).destroy();
         throw redirectFailure(headers.location, url);
       }
-      return { status, headers, text: await bounded(answer.body, budget) };
+      return replyOf(status, headers, await bounded(answer.body, call));
     } catch (error) {
       throw networkFailure(error, signal);
     }
   }
 }
 
-async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left: MOST_BYTES }): Promise<string> {
+const replyOf = (status: number, headers: ClusterReply['headers'], bytes: Buffer): ClusterReply => ({
+  status,
+  headers,
+  bytes,
+  get text() {
+    return bytes.toString('utf8');
+  },
+});
+
+async function bounded(
+  body: AsyncIterable<Buffer>,
+  { budget = { left: MOST_BYTES }, enough = Number.POSITIVE_INFINITY }: Pick<ClusterCall, 'budget' | 'enough'>,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -76,8 +92,9 @@ async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left:
     }
     if (budget.left < 0) throw new ClusterFailure('error', 'its answers are longer than is read of one cluster');
     chunks.push(chunk);
+    if (size >= enough) break;
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** Objects, lists and members of one answer. A page of what is asked for has a tenth of them. */

@@ -1,8 +1,8 @@
 import type { PlainBytes } from '../../policy/record-scanner.js';
 import type { AllocationEvent, Watch } from '../backend.js';
+import { pause } from '../pause.js';
 import { hasCode } from './local.errors.js';
 import type { WrapperLife } from './local.life.js';
-import { pause } from './local.pause.js';
 import { ScannedTail } from './local.scan.js';
 import type { JobPaths } from './local.state.js';
 import { FileTail } from './local.tail.js';

@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
-import { pause } from './local.pause.js';
+import { pause } from '../pause.js';
 import { isAlive, type ProcessId, type ProcessTable, sinceStartMs } from './local.process.js';
 import type { StartedWrapper } from './local.starter.js';
 import { isOfEarlierBoot, type JobPaths, readExitStatus, readWrapper } from './local.state.js';

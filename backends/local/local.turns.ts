@@ -1,4 +1,4 @@
-import { pause } from './local.pause.js';
+import { pause } from '../pause.js';
 
 /** Of the time that reading takes, so many times as much is left to everything else. */
 const REST = 3;

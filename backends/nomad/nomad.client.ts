@@ -1,64 +1,186 @@
 import type { z } from 'zod';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
-import { type ClusterCall, ClusterHttp, jsonOf } from '../cluster-http.js';
+import { ClusterFailure } from '../cluster-client.js';
+import { type ClusterCall, ClusterHttp, type ClusterReply, jsonOf } from '../cluster-http.js';
 import type { DispatcherOptions, Egress } from '../egress/guard.js';
-import { noNomad, refusalOf, tooMany } from './nomad.failures.js';
+import { pause } from '../pause.js';
+import { withTimeLimit } from '../time-limit.js';
+import { connectionsTo, type GiveBack, type NomadBudget, type NomadConnections } from './nomad.budget.js';
+import { isPassing, noNomad, refusalOf, tooMany } from './nomad.failures.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Of an answer that is under way, and of one that has not begun; longer than a blocking query may take. */
 const SILENCE_MS = 60_000;
+/** One request and its answer. */
+const CALL_MS = 10_000;
+/** How long a read is tried again; the try that is under way then still has its time. */
+const TRIED_MS = 6_000;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 2_000;
+/** How long Nomad may hold a request back. It adds up to a sixteenth, of which connections have to be told. */
+const WAIT_SEC = 30;
+const WAITED_MS = WAIT_SEC * 1_000 * 1.07 + CALL_MS;
 
 /** Items of one answer; pages are asked for with far fewer. */
 const MOST_ITEMS = 20_000;
 
-type Query = Pick<ClusterCall, 'query' | 'signal' | 'budget'>;
+export type NomadQuery = Pick<ClusterCall, 'query' | 'signal' | 'budget'>;
+
+/** Told of what becomes of each try. */
+export interface NomadListener {
+  answered(): void;
+  failed(): void;
+}
+
+/** A list and its index: asked for with that, it comes once it has changed. */
+export interface Indexed<Reply> {
+  reply: Reply;
+  index: number;
+}
 
 export interface NomadClientOptions {
   /** An ACL token. */
   token?: string;
   egress: Egress;
-  /** Connections to this Nomad. */
+  /** Connections of this process to this Nomad. */
   connections: number;
 }
 
-/** Asks one Nomad, with one token. */
+/** Asks one Nomad, with one token, about one namespace. Every request has a time-out, and its turn at a connection. */
 export class NomadClient {
   private readonly http: ClusterHttp;
-  private readonly dispatcher: ReturnType<Egress['dispatcher']>;
+  private readonly connections: NomadConnections;
+  private readonly namespace: string | undefined;
   readonly hasToken: boolean;
 
-  constructor({ addr, caCert }: Pick<NomadRuntimeSpec, 'addr' | 'caCert'>, options: NomadClientOptions) {
-    const { token, egress, connections } = options;
+  constructor(
+    { addr, caCert, namespace }: Pick<NomadRuntimeSpec, 'addr' | 'caCert' | 'namespace'>,
+    { token, egress, connections }: NomadClientOptions,
+  ) {
+    const url = new URL(addr);
     const limits: DispatcherOptions = { connections, connectTimeoutMs: CONNECT_TIMEOUT_MS, silenceMs: SILENCE_MS };
-    this.dispatcher = egress.dispatcher({ ...limits, ...(caCert !== undefined && { tls: { ca: caCert } }) });
+    this.connections = connectionsTo(url, egress, { ...limits, ...(caCert !== undefined && { tls: { ca: caCert } }) });
     this.hasToken = token !== undefined;
-    this.http = new ClusterHttp(new URL(addr), this.dispatcher, token === undefined ? {} : { 'x-nomad-token': token });
+    this.namespace = namespace;
+    const headers: Record<string, string> = token === undefined ? {} : { 'x-nomad-token': token };
+    this.http = new ClusterHttp(url, this.connections.dispatcher, headers);
   }
 
-  /** What it answers with, if that is of the shape; else a `ClusterFailure`. */
-  async get<Shape extends z.ZodType>(path: string, shape: Shape, query: Query): Promise<z.infer<Shape>> {
-    const { reply } = await this.page(path, shape, query);
-    return reply;
+  get budget(): NomadBudget {
+    return this.connections.budget;
+  }
+
+  /** What it answers with, if that is of the shape; else a `ClusterFailure`. Asked once. */
+  async get<Shape extends z.ZodType>(path: string, shape: Shape, query: NomadQuery): Promise<z.infer<Shape>> {
+    return (await this.page(path, shape, query)).reply;
   }
 
   /** The same of a list that goes on: `next` is the `next_token` to go on with. */
   async page<Shape extends z.ZodType>(
     path: string,
     shape: Shape,
-    query: Query,
+    query: NomadQuery,
   ): Promise<{ reply: z.infer<Shape>; next?: string }> {
-    const answer = await this.http.call('GET', path, query);
+    const answer = await this.ask('GET', path, query);
+    const next = answer.headers['x-nomad-nexttoken'];
+    return { reply: this.parsed(answer, shape), ...(typeof next === 'string' && next !== '' && { next }) };
+  }
+
+  /** Asked again, for a while, where Nomad does not answer, or not now. */
+  async read<Shape extends z.ZodType>(
+    path: string,
+    shape: Shape,
+    { listener, ...query }: NomadQuery & { listener?: NomadListener },
+  ): Promise<z.infer<Shape>> {
+    return this.patiently(query.signal, listener, async () => this.parsed(await this.ask('GET', path, query), shape));
+  }
+
+  /**
+   * What it is once it is no longer what it was at `index`, or after half a minute at most. Where no connection is free
+   * to wait with, it is asked for after `pauseMs` instead. Index 0 asks at once.
+   */
+  async next<Shape extends z.ZodType>(
+    path: string,
+    shape: Shape,
+    {
+      index,
+      pauseMs,
+      listener,
+      signal,
+    }: { index: number; pauseMs: number; listener: NomadListener; signal: AbortSignal },
+  ): Promise<Indexed<z.infer<Shape>>> {
+    return this.patiently(signal, listener, async () => {
+      const turn = index > 0 ? this.budget.tryTakeToWait() : undefined;
+      if (index > 0 && !turn) await pause(pauseMs, signal);
+      const wait = turn && { index, wait: `${WAIT_SEC}s` };
+      const answer = await this.ask('GET', path, { signal, query: { ...wait } }, turn);
+      const reply: z.infer<Shape> = this.parsed(answer, shape);
+      const found = Number(answer.headers['x-nomad-index']) || 0;
+      // A server that was restored counts anew.
+      return { reply, index: found < index ? 0 : found };
+    });
+  }
+
+  /** One request, and the answer whatever its status. A turn is taken for it, or was taken to wait. */
+  async ask(
+    method: 'GET' | 'PUT' | 'DELETE',
+    path: string,
+    { query, signal, ...call }: ClusterCall,
+    turn?: GiveBack,
+  ): Promise<ClusterReply> {
+    const all = { namespace: this.namespace, ...query };
+    return withTimeLimit(signal, turn ? WAITED_MS : CALL_MS, async (limited) => {
+      const giveBack = turn ?? (await this.turn(limited));
+      try {
+        return await this.http.call(method, path, { ...call, query: all, signal: limited });
+      } finally {
+        giveBack();
+      }
+    });
+  }
+
+  /** Tries again what may pass. */
+  async patiently<Result>(
+    signal: AbortSignal,
+    listener: NomadListener | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const begun = performance.now();
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)) {
+      try {
+        const result = await work();
+        listener?.answered();
+        return result;
+      } catch (error) {
+        if (isPassing(error)) listener?.failed();
+        else listener?.answered();
+        if (!isPassing(error) || signal.aborted || performance.now() - begun > TRIED_MS) throw error;
+      }
+      await pause(delayMs * (0.5 + Math.random()), signal);
+    }
+  }
+
+  /** The JSON of a success, in its shape; any other answer is thrown as what it means. */
+  parsed<Shape extends z.ZodType>(answer: ClusterReply, shape: Shape): z.infer<Shape> {
     if (answer.status !== 200) throw refusalOf(answer, this.hasToken);
     const json = jsonOf(answer);
     if (Array.isArray(json) && json.length > MOST_ITEMS) throw tooMany(MOST_ITEMS);
     const parsed = shape.safeParse(json);
     if (!parsed.success) throw noNomad();
-    const next = answer.headers['x-nomad-nexttoken'];
-    return { reply: parsed.data, ...(typeof next === 'string' && next !== '' && { next }) };
+    return parsed.data;
   }
 
-  /** Ends its connections at once. */
+  /** Gives its share of the connections back. */
   close(): Promise<void> {
-    return this.dispatcher.destroy();
+    return this.connections.giveBack();
+  }
+
+  private async turn(signal: AbortSignal): Promise<GiveBack> {
+    try {
+      return await this.budget.take(signal);
+    } catch (error) {
+      const message = 'it did not answer in time those who asked before';
+      throw new ClusterFailure('unreachable', message, { cause: error });
+    }
   }
 }

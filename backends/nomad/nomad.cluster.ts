@@ -110,7 +110,7 @@ export class NomadCluster implements ClusterClient {
   private async token(look: Look): Promise<AclToken> {
     const token = await this.client.get('/v1/acl/token/self', AclToken, look);
     const until = Date.parse(token.ExpirationTime ?? '');
-    if (until < Date.now()) throw new NomadRefusal(200, 'auth', 'its ACL token has expired');
+    if (until < Date.now()) throw new NomadRefusal({ status: 200, text: '' }, 'auth', 'its ACL token has expired');
     return token;
   }
 

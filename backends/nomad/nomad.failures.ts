@@ -1,13 +1,29 @@
 import { ClusterFailure } from '../cluster-client.js';
 import type { ClusterReply } from '../cluster-http.js';
+import { oneLine } from '../cluster-text.js';
 
 /** Nomad answered, and not with what was asked for. */
 export class NomadRefusal extends ClusterFailure {
   constructor(
-    readonly status: number,
+    /** Its own status and words: what it means is told by both together. */
+    readonly answer: Pick<ClusterReply, 'status' | 'text'>,
     ...rest: ConstructorParameters<typeof ClusterFailure>
   ) {
     super(...rest);
+  }
+
+  get status(): number {
+    return this.answer.status;
+  }
+
+  /** Nomad says itself that there is no such job or allocation: nothing else that answers 404 does. */
+  get isAbsence(): boolean {
+    return this.status === 404 && /^(job|alloc) not found\s*$/.test(this.answer.text);
+  }
+
+  /** A conditional register met a job of that name. */
+  get isOccupied(): boolean {
+    return /Enforcing job modify index 0: job already exists/.test(this.answer.text);
   }
 }
 
@@ -24,23 +40,49 @@ const TROUBLE: readonly (readonly [RegExp, string])[] = [
   [/^No cluster leader/, 'Nomad has no leader now'],
   [/^Not ready to serve consistent reads/, 'Nomad is not ready yet'],
   [/^No path to region/, 'Nomad has no way to its region'],
+  [/disabled by the scheduler configuration/, 'its scheduler configuration admits no jobs now'],
   [/issuing too many concurrent connections/, 'Nomad takes no more connections of this address'],
   [/^Client sent an HTTP request to an HTTPS server/, 'it speaks HTTPS: give an https:// address'],
 ];
 
+/** Texts of answers to a job that cannot run as it is declared. */
+const SPEC: readonly (readonly [RegExp, (...found: string[]) => string])[] = [
+  [/is in nonexistent namespace "([^"]*)"/, (name) => `\`namespace\`: there is no namespace ${name} there`],
+  [/is in nonexistent node pool "([^"]*)"/, (name) => `there is no node pool ${name} there`],
+  [
+    /^\d+ errors? occurred:([\s\S]*)/,
+    (items) => `it refuses the job: ${items.replaceAll(/\s*\n\s*\*\s*/g, '; ').replace(/^; /, '')}`,
+  ],
+];
+
 /** What a status that is no success means, in our words: the status alone does not tell, and the text is not passed on. */
-export function refusalOf({ status, text }: Pick<ClusterReply, 'status' | 'text'>, hasToken: boolean): NomadRefusal {
-  const refuse = (...rest: ConstructorParameters<typeof ClusterFailure>) => new NomadRefusal(status, ...rest);
+export function refusalOf(answer: Pick<ClusterReply, 'status' | 'text'>, hasToken: boolean): NomadRefusal {
+  const { status, text } = answer;
+  const refuse = (...rest: ConstructorParameters<typeof ClusterFailure>) => new NomadRefusal({ status, text }, ...rest);
   const token = hasToken ? TOKEN.find(([pattern]) => pattern.test(text)) : undefined;
   if (token) return refuse('auth', `${token[1]} (${status})`);
+  const trouble = TROUBLE.find(([pattern]) => pattern.test(text));
+  if (trouble) return refuse('error', `${trouble[1]} (${status})`);
   if (status === 403 || /Permission denied$/.test(text)) {
     return refuse('auth', hasToken ? `the ACL token may not do this (${status})` : NEEDS_TOKEN);
   }
   if (status === 401) return refuse('auth', 'something before Nomad asks for another credential (401)');
-  const trouble = TROUBLE.find(([pattern]) => pattern.test(text));
-  if (trouble) return refuse('error', `${trouble[1]} (${status})`);
+  for (const [pattern, told] of SPEC) {
+    const found = pattern.exec(text);
+    if (found) return refuse('refused', oneLine(told(found[1] ?? ''), LONGEST_REASON));
+  }
   if (status === 404) return refuse('error', 'it answers 404: is this the address of a Nomad agent?');
   return refuse('error', `it answers ${status}`);
+}
+
+/** Of what Nomad says of a job. */
+const LONGEST_REASON = 500;
+
+/** Whether the same request may be answered before long. Busy, without a leader, behind a proxy that restarts. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ClusterFailure)) return false;
+  if (error.reason === 'unreachable') return true;
+  return error.reason === 'error' && !(error instanceof NomadRefusal && error.status < 500 && error.status !== 429);
 }
 
 const NEEDS_TOKEN = 'it asks for an ACL token: name a secret with one in `authSecret` (403)';

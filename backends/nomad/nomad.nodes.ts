@@ -18,7 +18,7 @@ export function inspectedNode(node: Node, own: readonly Allocation[] | undefined
     status: oneLine(node.Status),
     schedulable: isSchedulable(node),
     labels: Object.fromEntries(known),
-    drivers: driversOf(node).map(oneLine),
+    drivers: driversOf(node).map((driver) => oneLine(driver)),
     capacity: capacityOf(node),
     ...(own && { allocated: sumOf(own.map(amountsOf)), running: own.length }),
   };
