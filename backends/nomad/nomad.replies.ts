@@ -89,3 +89,101 @@ const Allocation = z.object({
 });
 export type Allocation = z.infer<typeof Allocation>;
 export const Allocations = z.array(Allocation);
+
+/** Absent texts, numbers and maps count as empty: of most things Nomad leaves out what is not set. */
+const said = text.nullish().transform((value) => value ?? '');
+const amount = z
+  .number()
+  .nullish()
+  .transform((value) => value ?? 0);
+const counts = z
+  .record(text, z.number())
+  .nullish()
+  .transform((value) => value ?? {});
+
+const TaskEvent = z.object({
+  Type: said,
+  Message: said,
+  DisplayMessage: said,
+  DriverError: said,
+  Details: z
+    .record(text, z.unknown())
+    .nullish()
+    .transform((details) => details ?? {}),
+});
+export type TaskEvent = z.infer<typeof TaskEvent>;
+
+const TaskState = z.object({
+  State: said,
+  Failed: z
+    .boolean()
+    .nullish()
+    .transform((failed) => failed ?? false),
+  Restarts: amount,
+  StartedAt: said,
+  /** Its last ten. */
+  Events: list(TaskEvent),
+});
+export type TaskState = z.infer<typeof TaskState>;
+
+/** An allocation of a job of ours, alone or in a list. */
+export const JobAllocation = z.object({
+  ID: text,
+  NodeID: said,
+  NodeName: said,
+  DesiredStatus: said,
+  DesiredDescription: said,
+  ClientStatus: text,
+  ClientDescription: said,
+  PreemptedByAllocation: said,
+  CreateIndex: amount,
+  ModifyIndex: amount,
+  TaskStates: z
+    .record(text, TaskState)
+    .nullish()
+    .transform((tasks) => tasks ?? {}),
+});
+export type JobAllocation = z.infer<typeof JobAllocation>;
+export const JobAllocations = list(JobAllocation);
+
+const PlacementFailure = z.object({
+  NodesEvaluated: amount,
+  NodesFiltered: amount,
+  NodesExhausted: amount,
+  ConstraintFiltered: counts,
+  DimensionExhausted: counts,
+  QuotaExhausted: list(text),
+});
+export type PlacementFailure = z.infer<typeof PlacementFailure>;
+
+export const JobEvaluation = z.object({
+  ID: text,
+  Status: text,
+  StatusDescription: said,
+  TriggeredBy: said,
+  QuotaLimitReached: said,
+  CreateIndex: amount,
+  FailedTGAllocs: z
+    .record(text, PlacementFailure)
+    .nullish()
+    .transform((groups) => groups ?? {}),
+});
+export type JobEvaluation = z.infer<typeof JobEvaluation>;
+export const JobEvaluations = list(JobEvaluation);
+
+/** A job of ours, or one of its name. */
+export const KnownJob = z.object({
+  ID: text,
+  Status: said,
+  Stop: z
+    .boolean()
+    .nullish()
+    .transform((stop) => stop ?? false),
+  Datacenters: list(text),
+  Meta: z
+    .record(text, text)
+    .nullish()
+    .transform((meta) => meta ?? {}),
+  JobModifyIndex: amount,
+});
+export type KnownJob = z.infer<typeof KnownJob>;
