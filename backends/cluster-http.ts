@@ -17,8 +17,11 @@ export interface ClusterCall {
   signal: AbortSignal;
   /** Shared by calls that belong together. */
   budget?: ByteBudget;
-  /** Reading ends once it has so many bytes of an answer, whatever follows. Absent: a long answer counts as none. */
-  enough?: number;
+  /**
+   * Is given each piece of an answer of status 200 as it comes, of any length, and its content type, until it answers
+   * with false; then the reply has no bytes.
+   */
+  take?(piece: Buffer, type: string): boolean;
 }
 
 /** How many bytes of answers may still be read. */
@@ -41,7 +44,7 @@ export class ClusterHttp {
   ) {}
 
   async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
-    const { query = {}, body, signal } = call;
+    const { query = {}, body, signal, take, budget } = call;
     const url = new URL(this.base.origin);
     url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
     for (const [name, value] of Object.entries(query)) {
@@ -62,7 +65,12 @@ export class ClusterHttp {
         answer.body.on('error', () => undefined).destroy();
         throw redirectFailure(headers.location, url);
       }
-      return replyOf(status, headers, await bounded(answer.body, call));
+      const type = String(headers['content-type'] ?? '');
+      const bytes =
+        take && status === 200
+          ? await taken(answer.body, (piece) => take(piece, type))
+          : await bounded(answer.body, budget);
+      return replyOf(status, headers, bytes);
     } catch (error) {
       throw networkFailure(error, signal);
     }
@@ -78,10 +86,15 @@ const replyOf = (status: number, headers: ClusterReply['headers'], bytes: Buffer
   },
 });
 
-async function bounded(
-  body: AsyncIterable<Buffer>,
-  { budget = { left: MOST_BYTES }, enough = Number.POSITIVE_INFINITY }: Pick<ClusterCall, 'budget' | 'enough'>,
-): Promise<Buffer> {
+async function taken(body: Dispatcher.ResponseData['body'], take: (piece: Buffer) => boolean): Promise<Buffer> {
+  // Left early it reports an error, to whom it may concern.
+  body.on('error', () => undefined);
+  const pieces: AsyncIterable<Buffer> = body;
+  for await (const piece of pieces) if (!take(piece)) break;
+  return Buffer.alloc(0);
+}
+
+async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left: MOST_BYTES }): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -92,7 +105,6 @@ async function bounded(
     }
     if (budget.left < 0) throw new ClusterFailure('error', 'its answers are longer than is read of one cluster');
     chunks.push(chunk);
-    if (size >= enough) break;
   }
   return Buffer.concat(chunks);
 }

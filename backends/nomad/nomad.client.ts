@@ -13,6 +13,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 60_000;
 /** One request and its answer. */
 const CALL_MS = 10_000;
+/** The same where it may be of any length. */
+const LONG_CALL_MS = 60_000;
 /** How long a read is tried again; the try that is under way then still has its time. */
 const TRIED_MS = 6_000;
 const FIRST_DELAY_MS = 100;
@@ -129,7 +131,8 @@ export class NomadClient {
     turn?: GiveBack,
   ): Promise<ClusterReply> {
     const all = { namespace: this.namespace, ...query };
-    return withTimeLimit(signal, turn ? WAITED_MS : CALL_MS, async (limited) => {
+    const limitMs = call.take ? LONG_CALL_MS : CALL_MS;
+    return withTimeLimit(signal, turn ? WAITED_MS : limitMs, async (limited) => {
       const giveBack = turn ?? (await this.turn(limited));
       try {
         return await this.http.call(method, path, { ...call, query: all, signal: limited });
