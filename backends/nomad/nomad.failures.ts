@@ -1,6 +1,6 @@
 import { ClusterFailure } from '../cluster-client.js';
 import type { ClusterReply } from '../cluster-http.js';
-import { oneLine } from '../cluster-text.js';
+import { specFault } from './nomad.refusals.js';
 
 /** Nomad answered, and not with what was asked for. */
 export class NomadRefusal extends ClusterFailure {
@@ -45,16 +45,6 @@ const TROUBLE: readonly (readonly [RegExp, string])[] = [
   [/^Client sent an HTTP request to an HTTPS server/, 'it speaks HTTPS: give an https:// address'],
 ];
 
-/** Texts of answers to a job that cannot run as it is declared. */
-const SPEC: readonly (readonly [RegExp, (...found: string[]) => string])[] = [
-  [/is in nonexistent namespace "([^"]*)"/, (name) => `\`namespace\`: there is no namespace ${name} there`],
-  [/is in nonexistent node pool "([^"]*)"/, (name) => `there is no node pool ${name} there`],
-  [
-    /^\d+ errors? occurred:([\s\S]*)/,
-    (items) => `it refuses the job: ${items.replaceAll(/\s*\n\s*\*\s*/g, '; ').replace(/^; /, '')}`,
-  ],
-];
-
 /** What a status that is no success means, in our words: the status alone does not tell, and the text is not passed on. */
 export function refusalOf(answer: Pick<ClusterReply, 'status' | 'text'>, hasToken: boolean): NomadRefusal {
   const { status, text } = answer;
@@ -67,16 +57,11 @@ export function refusalOf(answer: Pick<ClusterReply, 'status' | 'text'>, hasToke
     return refuse('auth', hasToken ? `the ACL token may not do this (${status})` : NEEDS_TOKEN);
   }
   if (status === 401) return refuse('auth', 'something before Nomad asks for another credential (401)');
-  for (const [pattern, told] of SPEC) {
-    const found = pattern.exec(text);
-    if (found) return refuse('refused', oneLine(told(found[1] ?? ''), LONGEST_REASON));
-  }
+  const fault = specFault(answer);
+  if (fault !== undefined) return refuse('refused', fault);
   if (status === 404) return refuse('error', 'it answers 404: is this the address of a Nomad agent?');
   return refuse('error', `it answers ${status}`);
 }
-
-/** Of what Nomad says of a job. */
-const LONGEST_REASON = 500;
 
 /** Whether the same request may be answered before long. Busy, without a leader, behind a proxy that restarts. */
 export function isPassing(error: unknown): boolean {
