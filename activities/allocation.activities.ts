@@ -13,8 +13,9 @@ import type {
   ReclaimInput,
   ShortResult,
 } from './attempt.js';
-import type { AttemptFinisher, Patience } from './attempt-finisher.js';
-import type { AttemptRunner, Progress } from './attempt-runner.js';
+import type { AttemptFinisher } from './attempt-finisher.js';
+import type { Progress } from './attempt-follower.js';
+import type { AttemptRunner } from './attempt-runner.js';
 import { isCancelRequested, withHeartbeat } from './heartbeat.js';
 import { serverClock } from './server-clock.js';
 
@@ -29,8 +30,6 @@ interface Deps {
 const SHORT_MS = 2_000;
 /** A local try that saw its end within so long finishes it, too: it may take three seconds in all. */
 const FINISH_WITHIN_MS = 1_500;
-/** After this long the cluster has not confirmed a removal; a minute is left of the 10 the workflow gives. */
-const CLEANUP_MS = 9 * 60_000;
 
 export type AllocationActivities = ReturnType<typeof createAllocationActivities>;
 
@@ -65,7 +64,7 @@ export function createAllocationActivities({ runner, finisher, unreachableMs }: 
   const finishHere = async (input: AttemptInput, end: AttemptEnd, passedMs: number): Promise<ShortResult> => {
     if (end.kind !== 'record' || passedMs > FINISH_WITHIN_MS) return end;
     try {
-      return { kind: 'finished', result: await finisher.finish({ ...input, end }, 'try-again') };
+      return { kind: 'finished', result: await finisher.finish({ ...input, end }, 0) };
     } catch {
       return end;
     }
@@ -99,10 +98,10 @@ export function createAllocationActivities({ runner, finisher, unreachableMs }: 
     /** Settles, removes what the job left, and gives the slot back; or makes room for another attempt. */
     finish: (input: FinishInput): Promise<FinishResult> => {
       const { info } = Context.current();
-      const patience: Patience = serverClock(info)() - info.scheduledTimestampMs < CLEANUP_MS ? 'try-again' : 'give-up';
+      const triedMs = serverClock(info)() - info.scheduledTimestampMs;
       return withHeartbeat(
         () => undefined,
-        () => finisher.finish(input, patience),
+        () => finisher.finish(input, triedMs),
       );
     },
 
@@ -125,7 +124,8 @@ function reachedBefore({ heartbeatDetails }: { heartbeatDetails: unknown }): num
 function endIfUnreachable(error: unknown, forMs: number, limitMs: number): AttemptEnd {
   const isUnreachable = error instanceof PlatformError && error.code === 'CLUSTER_UNREACHABLE';
   if (!isUnreachable || forMs < limitMs) throw error;
-  const message = `for ${Math.round(forMs / 60_000)} minutes: ${error.message}`;
+  const lasting = forMs < 120_000 ? `${Math.round(forMs / 1_000)} s` : `${Math.round(forMs / 60_000)} minutes`;
+  const message = `for ${lasting}: ${error.message}`;
   return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message } };
 }
 

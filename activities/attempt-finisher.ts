@@ -1,4 +1,3 @@
-import type { BackendResolver } from '../backends/resolver.js';
 import type { LeaseEnd } from '../contracts/admission.js';
 import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
 import type { LogStream } from '../contracts/log-events.js';
@@ -13,20 +12,18 @@ import type { PoolStore } from '../store/pool.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
 import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
-import { refOf, targetOf } from './attempt-runner.js';
+import { AttemptRemover, type RemoverDeps } from './attempt-remover.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
 import type { JobLoader } from './job-loader.js';
-import { onCluster } from './on-cluster.js';
 import type { PauseJudge } from './pause-judge.js';
 
-export interface FinisherDeps {
-  backends: Pick<BackendResolver, 'use'>;
+export interface FinisherDeps extends RemoverDeps {
   pools: Pick<PoolStore, 'waitingUnderQuota'>;
   jobs: Pick<JobLoader, 'load' | 'forget'>;
   runs: Pick<RunStore, 'guards' | 'settleUnplaced'>;
   logs: Pick<LogStore, 'tail'>;
-  attempts: Pick<AttemptStore, 'read' | 'recordEnd' | 'settle' | 'closeForRetry' | 'close' | 'markCleanupPending'>;
+  attempts: Pick<AttemptStore, 'read' | 'recordEnd' | 'settle' | 'closeForRetry' | 'close'> & RemoverDeps['attempts'];
   ended: Pick<EndedAttempts, 'take'>;
   sender: Pick<AdmissionSender, 'send'>;
   host: Pick<HostGuard, 'standing'>;
@@ -35,23 +32,25 @@ export interface FinisherDeps {
   timers: { setupSec: number; graderSec: number };
 }
 
-/** What to do when the cluster does not confirm that the allocation is gone: try again, or leave it to the sweep. */
-export type Patience = 'try-again' | 'give-up';
-
 /** Of a log, for the words of a verdict: enough for the characters that are shown. */
 const TAIL_BYTES = 4_096;
 
 /** Settles an attempt and gives everything back. Every step can be repeated, from wherever a crash left it. */
 export class AttemptFinisher {
-  constructor(private readonly deps: FinisherDeps) {}
+  private readonly remover: AttemptRemover;
+
+  constructor(private readonly deps: FinisherDeps) {
+    this.remover = new AttemptRemover(deps);
+  }
 
   /**
    * 1. the verdict; for infrastructure that broke, another attempt instead,
    * 2. settle: one statement that holds only while this attempt is the run's open one; a stale worker changes nothing,
    * 3. stop, and read back that nothing is left, 4. close the attempt, 5. release the slot.
    * Before another attempt: stop, then one statement that closes this one and lets the run wait again, then release.
+   * `triedMs`: for how long this has been tried.
    */
-  async finish(input: FinishInput, patience: Patience): Promise<FinishResult> {
+  async finish(input: FinishInput, triedMs: number): Promise<FinishResult> {
     const { runId, attempt: number, end } = input;
     const attempt = this.deps.ended.take(input) ?? (await this.deps.attempts.read(runId, number));
     const job = await this.deps.jobs.load(runId);
@@ -61,10 +60,10 @@ export class AttemptFinisher {
     await this.deps.host.standing(input.kind, attempt.hostId);
     if (!attempt.end) await this.deps.attempts.recordEnd(runId, number, end);
     const finished = { input, attempt, job, verdict };
-    if (retry && (await this.makeRoom(finished, patience))) return retry;
+    if (retry && (await this.makeRoom(finished, triedMs))) return retry;
 
     const isSettled = await this.deps.attempts.settle(runId, number, verdict);
-    if (await this.clean(attempt, job, patience)) {
+    if (await this.remover.remove(attempt, job, triedMs)) {
       await this.deps.attempts.close(runId, number);
       await this.release(finished);
       this.deps.jobs.forget(runId);
@@ -93,7 +92,7 @@ export class AttemptFinisher {
     const verdict = this.earned(attempt, job, end, guards?.isCancelRequested === true, TERMINATED);
     await attempts.settle(runId, attempt.attempt, verdict);
     try {
-      await this.clean(attempt, job, 'try-again');
+      await this.remover.removeNow(attempt, job);
     } catch (error) {
       await attempts.markCleanupPending(runId, attempt.attempt);
       throw error;
@@ -145,26 +144,13 @@ export class AttemptFinisher {
   }
 
   /** Ends the attempt so that another can follow; false if this run is not to have another. */
-  private async makeRoom(finished: Finished & { attempt: Attempt }, patience: Patience): Promise<boolean> {
+  private async makeRoom(finished: Finished & { attempt: Attempt }, triedMs: number): Promise<boolean> {
     const { input, attempt, job } = finished;
-    if (!(await this.clean(attempt, job, patience))) return false;
+    if (!(await this.remover.removeBeforeRetry(attempt, job, triedMs))) return false;
     if (!(await this.deps.attempts.closeForRetry(input.runId, input.attempt))) return false;
     await this.release(finished);
     await this.unpark(job);
     return true;
-  }
-
-  /** False if the cluster would not confirm that the allocation is gone: it keeps its slot, and the sweep goes on. */
-  private async clean(attempt: Attempt, run: RunJob, patience: Patience): Promise<boolean> {
-    if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return true;
-    try {
-      await onCluster(this.deps.backends, targetOf(run), ({ backend }) => backend.stop(refOf(attempt)));
-      return true;
-    } catch (error) {
-      if (patience === 'try-again') throw error;
-      await this.deps.attempts.markCleanupPending(attempt.runId, attempt.attempt);
-      return false;
-    }
   }
 
   private async conclude(attempt: Attempt | undefined, job: RunJob, end: AttemptEnd): Promise<Verdict> {

@@ -1,62 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import type { AllocationRef, Backend, Job, LogStream, Watch } from '../backends/backend.js';
-import type { BackendResolver, RuntimeTarget } from '../backends/resolver.js';
-import type { AttemptEnd, AttemptFailure } from '../contracts/attempt.js';
-import type { JobSettings } from '../policy/job-parts.js';
-import { lifeLimit } from '../policy/life-limit.js';
-import { maskedRecord } from '../policy/masked-record.js';
+import type { Job } from '../backends/backend.js';
+import type { BackendResolver } from '../backends/resolver.js';
+import type { AttemptEnd } from '../contracts/attempt.js';
 import { allocationName } from '../policy/naming.js';
-import { USAGE_LIMIT } from '../policy/payload.js';
-import { cutRecord } from '../policy/record.js';
-import type { SecretMask } from '../policy/redact.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
 import type { LogStore } from '../store/log.store.js';
 import type { RunJob } from '../store/run.store.js';
-import type { AttemptInput, CollectInput, DispatchResult } from './attempt.js';
-import type { EndedAttempts } from './ended-attempts.js';
+import { type AttemptInput, type CollectInput, type DispatchResult, failed } from './attempt.js';
+import { refOf, targetOf } from './attempt-address.js';
+import { AttemptFollower, type FollowerDeps, type Following, type Progress } from './attempt-follower.js';
 import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
 import { type JobSecrets, maskOf } from './job-secrets.js';
-import { keptBytes, LogKeeper } from './log-keeper.js';
 import { onCluster } from './on-cluster.js';
 
-export interface RunnerDeps {
+export interface RunnerDeps extends FollowerDeps {
   backends: Pick<BackendResolver, 'use'>;
   jobs: Pick<JobLoader, 'load'>;
   secrets: Pick<JobSecrets, 'of' | 'maskSince'>;
-  settings: JobSettings;
-  attempts: Pick<
-    AttemptStore,
-    'open' | 'isLive' | 'confirmSubmitted' | 'noteWaiting' | 'notePlaced' | 'recordEnd' | 'read'
-  >;
-  logs: Pick<LogStore, 'append' | 'kept'>;
-  ended: Pick<EndedAttempts, 'keep'>;
+  attempts: FollowerDeps['attempts'] & Pick<AttemptStore, 'open' | 'isLive' | 'confirmSubmitted' | 'read'>;
+  logs: FollowerDeps['logs'] & Pick<LogStore, 'kept'>;
   host: Pick<HostGuard, 'hostIdFor' | 'standing'>;
   deployment: string;
   /** Of this platform, for the record. */
   version: string;
-  /** Kept of each stream of an attempt. */
-  logBytes: number;
-}
-
-type Offsets = Record<LogStream, number>;
-
-/** Where following is: offsets in what the job wrote, and when the cluster was last heard of, by the clock `now`. */
-export interface Progress extends Offsets {
-  reachedAt: number;
-  now(): number;
-}
-
-interface Following extends Pick<Watch, 'from' | 'signal'> {
-  backend: Backend;
-  /** Hides the secrets of the job. */
-  mask: SecretMask;
 }
 
 /** What an attempt is placed and followed with. */
-interface Placing extends Pick<Following, 'signal' | 'mask'> {
+interface Placing extends Pick<Following, 'backend' | 'signal' | 'mask'> {
   run: RunJob;
   job: Job;
   /** Whether nothing was done for this attempt before. */
@@ -65,12 +38,7 @@ interface Placing extends Pick<Following, 'signal' | 'mask'> {
   begun: number;
 }
 
-const NOTHING_KEPT: Offsets = { stdout: 0, stderr: 0 };
-
-const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({
-  kind: 'failed',
-  failure: { code, message },
-});
+const NOTHING_KEPT = { stdout: 0, stderr: 0 };
 
 const replaced = ({ allocation, hostId }: Attempt): AttemptEnd =>
   failed('NODE_LOST', `${allocation} ran on ${hostId ?? 'a host'}, which no longer serves local runtimes`);
@@ -80,7 +48,11 @@ const PROMPT_MS = 100;
 
 /** Brings one attempt from its grant to its end, from wherever an earlier try left it. */
 export class AttemptRunner {
-  constructor(private readonly deps: RunnerDeps) {}
+  private readonly follower: AttemptFollower;
+
+  constructor(private readonly deps: RunnerDeps) {
+    this.follower = new AttemptFollower(deps);
+  }
 
   /**
    * Each step can be repeated, and a crash between any two leaves something that the next try finds:
@@ -106,20 +78,22 @@ export class AttemptRunner {
     // Its job is there and was given them before, whatever became of them since.
     if (!given) return this.resume(input, signal, progress);
     const job = buildJob(run, { ...input, deployment: this.deps.deployment, now: Date.now() }, settings, given);
-    let isFirst = opened.kind === 'opened';
-    const mask = isFirst ? maskOf(given) : await secrets.maskSince(run, attempt.openedAt);
-    return onCluster(backends, targetOf(run), ({ backend }) => {
-      const placing = { run, job, mask, isFirst, begun, signal };
-      isFirst = false;
-      return this.place(attempt, backend, placing, progress);
+    const isNew = opened.kind === 'opened';
+    const mask = isNew ? maskOf(given) : await secrets.maskSince(run, attempt.openedAt);
+    let isAgain = false;
+    return onCluster(backends, targetOf(run), async ({ backend }) => {
+      // Begun again, with another credential of the cluster, it goes on from where it is.
+      const known = isAgain ? await this.deps.attempts.read(input.runId, input.attempt) : undefined;
+      const placing = { backend, run, job, mask, isFirst: isNew && !isAgain, begun, signal };
+      isAgain = true;
+      return this.place(known ?? attempt, placing, progress);
     });
   }
 
-  /** Steps 2 to 4. They may be begun again, with another credential of the cluster. */
+  /** Steps 2 to 4. */
   private async place(
     attempt: Attempt,
-    backend: Backend,
-    { run, job, mask, isFirst, begun, signal }: Placing,
+    { backend, run, job, mask, isFirst, begun, signal }: Placing,
     progress: Progress,
   ): Promise<DispatchResult | undefined> {
     const { attempts } = this.deps;
@@ -131,6 +105,7 @@ export class AttemptRunner {
       allocation,
       async () => isPrompt() || attempts.isLive(input.runId, input.attempt),
     );
+    progress.reachedAt = progress.now();
     if (submitted === 'over') return this.overtaken(input);
     if (submitted === 'lost')
       return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
@@ -144,7 +119,7 @@ export class AttemptRunner {
       return { kind: 'refused', refusal: { reason: 'stale-grant' } };
     }
     const from = isFirst ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
-    return this.follow(attempt, run, { from, signal, mask, backend }, progress);
+    return this.follower.follow(attempt, run, { from, signal, mask, backend }, progress);
   }
 
   /** Goes on following an attempt that exists. */
@@ -159,9 +134,12 @@ export class AttemptRunner {
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const mask = await this.deps.secrets.maskSince(run, attempt.openedAt);
+    let isAgain = false;
     return onCluster(this.deps.backends, targetOf(run), async ({ backend }) => {
+      const known = isAgain ? await this.deps.attempts.read(runId, number) : undefined;
+      isAgain = true;
       const from = await this.deps.logs.kept(runId, number);
-      return this.follow(attempt, run, { from, signal, mask, backend }, progress);
+      return this.follower.follow(known ?? attempt, run, { from, signal, mask, backend }, progress);
     });
   }
 
@@ -200,74 +178,8 @@ export class AttemptRunner {
     });
   }
 
-  /** To the end, but not for ever: a program has no timer of its own, and a wrapper may have been stopped. */
-  private async follow(
-    attempt: Attempt,
-    { case: evalCase, harness }: RunJob,
-    { mask, backend, ...watch }: Following,
-    progress: Progress,
-  ): Promise<AttemptEnd | undefined> {
-    const { runId, attempt: number } = attempt;
-    const { logs, attempts, ended, logBytes, settings } = this.deps;
-    const limit = lifeLimit(evalCase, harness, settings.timers);
-    const keeper = new LogKeeper({ logs, runId, attempt: number, limitBytes: logBytes, mask });
-    try {
-      const reached = (): void => {
-        progress.reachedAt = progress.now();
-      };
-      const watched = { ...watch, reached, keep: keptBytes(logBytes), limitMs: limit.ms };
-      for await (const event of backend.watch(refOf(attempt), watched)) {
-        reached();
-        if (event.kind === 'log') {
-          progress[event.stream] = event.at + event.bytes.length;
-          await keeper.take(event.stream, event.at, event.bytes);
-          continue;
-        }
-        if (event.kind === 'waiting') {
-          await attempts.noteWaiting(runId, number, event.detail && mask.text(event.detail));
-          continue;
-        }
-        if (event.kind === 'placed') {
-          await attempts.notePlaced(runId, number, { as: event.as, provenance: mask.json(event.provenance) });
-          continue;
-        }
-        await keeper.end();
-        if (event.kind === 'overdue') {
-          // Recorded before anything is stopped, so that a crash in between finds a time-out, and no lost job.
-          return await this.ended(attempt, failed('TIMEOUT', limit.reason(event.afterMs)));
-        }
-        if (event.kind !== 'record') return await this.ended(attempt, mask.json(event));
-        const end: AttemptEnd = { kind: 'record' };
-        const limits = { answerLimit: settings.answerLimit, usageLimit: USAGE_LIMIT };
-        const record = maskedRecord(cutRecord(event.record, limits), mask);
-        await attempts.recordEnd(runId, number, end, record);
-        ended.keep({ ...attempt, end, record });
-        return end;
-      }
-    } finally {
-      await keeper.flush();
-    }
-    return undefined;
-  }
-
   private async ended({ runId, attempt }: CollectInput, end: AttemptEnd): Promise<AttemptEnd> {
     await this.deps.attempts.recordEnd(runId, attempt, end);
     return end;
   }
 }
-
-export function refOf({ allocation, nonce, submittedAt, placedAs }: Attempt): AllocationRef {
-  return {
-    name: allocation,
-    nonce,
-    ...(submittedAt !== undefined && { submittedAt }),
-    ...(placedAs !== undefined && { placedAs }),
-  };
-}
-
-/** Where a run's attempts go. */
-export const targetOf = ({ runtime: spec, runtimeOwner: owner, isConfirmed }: RunJob): RuntimeTarget => ({
-  owner,
-  spec,
-  isConfirmed,
-});

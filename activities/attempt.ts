@@ -31,6 +31,11 @@ export interface ReclaimInput {
 
 export type DispatchResult = AttemptEnd | { kind: 'refused'; refusal: FenceRefusal };
 
+export const failed = (code: AttemptFailure['code'], message: string): AttemptEnd => ({
+  kind: 'failed',
+  failure: { code, message },
+});
+
 /** `settled`: the run has its outcome, of this attempt or of what came before. `retry`: the slot is given back. */
 export type FinishResult =
   | { kind: 'settled'; outcome: Outcome }

@@ -1,18 +1,22 @@
 import { PlatformError } from '../contracts/errors.js';
+import { imageOf } from '../policy/demand.js';
 import { gitCredentialOf, gitHostOf } from '../policy/git-credential.js';
 import { type GivenSecrets, secretNames } from '../policy/job-parts.js';
 import { SecretMask } from '../policy/redact.js';
-import type { SecretReading, SecretStore } from '../secrets/secret.store.js';
+import { registryCredentialOf, registryHosts } from '../policy/registry-credential.js';
+import type { OpenSecret, SecretReading, SecretStore } from '../secrets/secret.store.js';
 import type { RunJob } from '../store/run.store.js';
 
 /** What of a run says which secrets its job is given. */
-type Needs = Pick<RunJob, 'workspaceId' | 'harness' | 'case' | 'isConfirmed'>;
+type Needs = Pick<RunJob, 'workspaceId' | 'harness' | 'case' | 'isConfirmed' | 'runtime'>;
 
 interface Readings {
   /** Of the secrets that the harness names. */
   env: SecretReading[];
   /** Of the one for the host of the case's repository. */
   git?: SecretReading;
+  /** Of the one for the registry of the image. */
+  registry?: SecretReading;
 }
 
 /** Reads the secrets of a job, each time anew: what is set now reaches the attempts that begin now. */
@@ -23,11 +27,12 @@ export class JobSecrets {
   async of(needs: Needs): Promise<GivenSecrets> {
     const { id, version } = needs.harness;
     if (!needs.isConfirmed) return unconfirmed(needs);
-    const { env, git } = await this.read(needs);
-    return given(
-      env.map((each): [string, string] => [each.name, readValue(each, `harness ${id}@${version} names`)]),
-      git && readValue(git, 'the repository of the case needs'),
-    );
+    const { env, git, registry } = await this.read(needs);
+    return {
+      env: new Map(env.map((each) => [each.name, readValue(each, `harness ${id}@${version} names`)])),
+      ...(git && { git: gitCredentialOf(readValue(git, 'the repository of the case needs')) }),
+      ...(registry && { registry: registryCredentialOf(readValue(registry, 'the registry of the image needs')) }),
+    };
   }
 
   /** Hides what a job of an attempt may have been given, also where that is another value by now, or gone. */
@@ -40,33 +45,41 @@ export class JobSecrets {
     const wanted = { names: secretNames(harness), host: gitHostOf(env) };
     const now = await this.read(needs);
     const earlier = await this.secrets.replacedSince(workspaceId, wanted, openedAt);
-    const open = [...now.env, ...(now.git ? [now.git] : []), ...earlier].filter((each) => each.kind === 'open');
-    return new SecretMask(
-      open.flatMap(({ use, value }) => (use === 'git' ? [gitCredentialOf(value).password] : [value])),
+    const { env: own, git, registry } = now;
+    const open = [...own, ...(git ? [git] : []), ...(registry ? [registry] : []), ...earlier].filter(
+      (each) => each.kind === 'open',
     );
+    return new SecretMask(open.map(hiddenOf));
   }
 
-  private async read({ workspaceId, harness, case: { env } }: Needs): Promise<Readings> {
-    const host = gitHostOf(env);
+  private async read({ workspaceId, harness, case: evalCase, runtime }: Needs): Promise<Readings> {
+    const host = gitHostOf(evalCase.env);
+    const image = runtime.kind === 'local' ? undefined : imageOf(evalCase, harness, runtime);
     const named = await this.secrets.open(workspaceId, secretNames(harness));
-    const git = host === undefined ? undefined : await this.secrets.forHost(workspaceId, 'git', host);
+    const git = await this.secrets.forHost(workspaceId, 'git', host === undefined ? [] : [host]);
+    const registry = await this.secrets.forHost(
+      workspaceId,
+      'registry',
+      image === undefined ? [] : registryHosts(image),
+    );
     // One for something else is no secret of this job, whoever names it.
     const own = named.map((each): SecretReading => {
       if (each.kind !== 'open' || each.use === 'env') return each;
       return { kind: 'closed', name: each.name, reason: `is for ${each.use}, and not for the environment of a job` };
     });
-    return { env: own, ...(git && { git }) };
+    return { env: own, ...(git && { git }), ...(registry && { registry }) };
   }
 }
 
-const given = (env: readonly [string, string][], git: string | undefined): GivenSecrets => ({
-  env: new Map(env),
-  ...(git !== undefined && { git: gitCredentialOf(git) }),
-});
+/** What of a value nobody is to see. */
+function hiddenOf({ use, value }: OpenSecret): string {
+  if (use === 'git') return gitCredentialOf(value).password;
+  return use === 'registry' ? registryCredentialOf(value).password : value;
+}
 
 /** What nobody answers for is given nothing. */
 function unconfirmed({ harness }: Needs): GivenSecrets {
-  if (secretNames(harness).length === 0) return given([], undefined);
+  if (secretNames(harness).length === 0) return { env: new Map() };
   const message = `harness ${harness.id}@${harness.version} names secrets, and it or its runtime is unconfirmed: it is given none`;
   throw new PlatformError('SECRET_MISSING', message);
 }
@@ -78,5 +91,5 @@ function readValue(reading: SecretReading, whose: string): string {
 }
 
 /** Hides what a job was given in what it says. */
-export const maskOf = ({ env, git }: GivenSecrets): SecretMask =>
-  new SecretMask([...env.values(), ...(git ? [git.password] : [])]);
+export const maskOf = ({ env, git, registry }: GivenSecrets): SecretMask =>
+  new SecretMask([...env.values(), ...(git ? [git.password] : []), ...(registry ? [registry.password] : [])]);

@@ -19,3 +19,16 @@ export async function withTimeLimit<T>(
     signal.removeEventListener('abort', abort);
   }
 }
+
+/** Waits no longer for work that cannot be told to stop; what becomes of it after that is nobody's concern. */
+export async function within<T>(limitMs: number, work: Promise<T>, failure: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(failure()), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -74,6 +74,8 @@ const Env = z.object({
   EVERDICT_PULL_PATIENCE_SEC: number(60, 1, 86_400),
   /** How long a cluster may be unreachable before the attempts on it count as lost. */
   EVERDICT_UNREACHABLE_SEC: number(1_800, 1, 86_400),
+  /** How long the removal of a job is tried before its case ends without it; a sweep goes on with it. */
+  EVERDICT_CLEANUP_SEC: number(540, 1, 540),
   /** Takes the local queue over from another host. */
   EVERDICT_TAKE_OVER: flag,
   /** Files of runtimes, harnesses and datasets that every workspace may use. */

@@ -1,11 +1,9 @@
 import type { CaseEnv } from '../contracts/case.js';
 import { hostOfUrl } from './origins.js';
+import { type PasswordCredential, passwordCredentialOf } from './password-credential.js';
 
 /** What a repository's host is answered with. */
-export interface GitCredential {
-  username: string;
-  password: string;
-}
+export type GitCredential = PasswordCredential;
 
 /** File of a payload that holds the credential of the checkout, as git's credential protocol has it. */
 export const GIT_CREDENTIAL_FILE = 'git-credential';
@@ -19,12 +17,7 @@ export function gitHostOf(env: CaseEnv): string | undefined {
   return hostOfUrl(env.source.git);
 }
 
-/** A value is `user:password`, or a token alone. */
-export function gitCredentialOf(value: string): GitCredential {
-  const colon = value.indexOf(':');
-  if (colon < 0) return { username: TOKEN_USER, password: value };
-  return { username: value.slice(0, colon), password: value.slice(colon + 1) };
-}
+export const gitCredentialOf = (value: string): GitCredential => passwordCredentialOf(value, TOKEN_USER);
 
 export const gitCredentialFile = ({ username, password }: GitCredential): string =>
   `username=${username}\npassword=${password}\n`;

@@ -2,6 +2,7 @@ import type { CaseEnv, EvalCase, FileContent } from '../contracts/case.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { HarnessSpec, Params } from '../contracts/harness.js';
 import type { GitCredential } from './git-credential.js';
+import type { PasswordCredential } from './password-credential.js';
 import type { PayloadTimers } from './payload.js';
 
 /** What every job of a deployment is given alike. */
@@ -24,10 +25,7 @@ export interface GivenSecrets {
 }
 
 /** What a registry asks of who pulls an image. */
-export interface RegistryCredential {
-  username: string;
-  password: string;
-}
+export type RegistryCredential = PasswordCredential;
 
 const NO_SECRETS: GivenSecrets = { env: new Map() };
 

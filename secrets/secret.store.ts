@@ -113,13 +113,14 @@ export class SecretStore {
     });
   }
 
-  /** The first secret, by name, of those that may be sent to a host. */
-  async forHost(workspaceId: string, use: SecretUse, host: string): Promise<SecretReading | undefined> {
+  /** The first secret, by name, of those that may be sent to one of these hosts. */
+  async forHost(workspaceId: string, use: SecretUse, hosts: readonly string[]): Promise<SecretReading | undefined> {
+    if (hosts.length === 0) return undefined;
     const found = await row<SealedRow>(
       this.parts.dataSource,
-      `SELECT ${SEALED} FROM secrets WHERE workspace_id = $1 AND use = $2 AND $3 = ANY (bindings)
+      `SELECT ${SEALED} FROM secrets WHERE workspace_id = $1 AND use = $2 AND bindings && $3::text[]
        ORDER BY name COLLATE "C" LIMIT 1`,
-      [workspaceId, use, host],
+      [workspaceId, use, hosts],
     );
     return found && this.reading(workspaceId, found);
   }

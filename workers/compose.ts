@@ -93,6 +93,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   const backends = measuredBackends(resolver, metrics);
   const settings = jobSettings(env);
   const ended = new EndedAttempts();
+  const unreachableMs = env.EVERDICT_UNREACHABLE_SEC * 1_000;
 
   const runner = new AttemptRunner({
     backends,
@@ -120,12 +121,10 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     host,
     pauses: new PauseJudge(pauses, sender, log),
     timers: settings.timers,
+    cleanupMs: env.EVERDICT_CLEANUP_SEC * 1_000,
+    unreachableMs,
   });
-  const allocation = createAllocationActivities({
-    runner,
-    finisher,
-    unreachableMs: env.EVERDICT_UNREACHABLE_SEC * 1_000,
-  });
+  const allocation = createAllocationActivities({ runner, finisher, unreachableMs });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs, leases, durations: new DurationStore(dataSource) }),
     ...createScorecardActivities({

@@ -5,7 +5,7 @@ import type { ScorecardActivities } from '../activities/scorecard.activities.js'
 import { attemptFailureOf } from './failures.js';
 import { localFirst } from './local-first.js';
 import { caseQueue } from './messages.js';
-import { CLEANUP, CONTROL, DISPATCH, ONE_LOCAL_TRY } from './proxies.js';
+import { CLEANUP, CLUSTER_CLEANUP, CONTROL, DISPATCH, ONE_LOCAL_TRY } from './proxies.js';
 
 const { tryShort, finish: finishHere } = proxyLocalActivities<AllocationActivities>(ONE_LOCAL_TRY);
 const { abandonAttempt } = proxyActivities<ScorecardActivities>(CONTROL);
@@ -57,7 +57,7 @@ async function shortTry(input: AttemptInput): Promise<Placed | undefined> {
  */
 export async function finishAttempt(input: FinishInput): Promise<FinishResult> {
   const { finish } = proxyActivities<AllocationActivities>({
-    ...CLEANUP,
+    ...(input.kind === 'local' ? CLEANUP : CLUSTER_CLEANUP),
     taskQueue: caseQueue(input.kind),
     summary: summaryOf('finish', input),
   });

@@ -51,6 +51,9 @@ export const CLEANUP: ActivityOptions = {
   retry: PATIENT,
 };
 
+/** On a cluster that is out of reach, before another attempt: each try says itself when it gives up. */
+export const CLUSTER_CLEANUP: ActivityOptions = { ...CLEANUP, scheduleToCloseTimeout: '40 minutes' };
+
 /** The same for a sweep, which comes again: one that nobody serves, or that a cluster does not confirm, holds up nothing. */
 export const BOUNDED_CLEANUP: ActivityOptions = {
   ...CLEANUP,

@@ -146,6 +146,8 @@ export class Rig {
       host: guard,
       pauses: { judge: async () => undefined },
       timers: SETTINGS.timers,
+      cleanupMs: 9 * 60_000,
+      unreachableMs: 30 * 60_000,
     });
     return new Worker(createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000 }));
   }
