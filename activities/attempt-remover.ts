@@ -1,4 +1,5 @@
 import type { BackendResolver } from '../backends/resolver.js';
+import { within } from '../backends/time-limit.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { AttemptStore } from '../store/attempt.store.js';
 import type { Attempt } from '../store/attempt-row.js';
@@ -6,7 +7,6 @@ import type { RunJob } from '../store/run.store.js';
 import { refOf, targetOf } from './attempt-address.js';
 import type { HostGuard } from './host-guard.js';
 import { onCluster } from './on-cluster.js';
-import { within } from './time-limit.js';
 
 export interface RemoverDeps {
   backends: Pick<BackendResolver, 'use'>;
