@@ -35,6 +35,7 @@ export const allocation = (NodeID: string, ClientStatus: string) => ({
 });
 
 export const OPTIONS = {
+  version: '1.6.10',
   nodes: [
     node('a'),
     node('b', {

@@ -20,25 +20,108 @@ export interface Acl {
   policies?: Readonly<Record<string, FakeRules>>;
 }
 
-const UUID = /^[0-9a-f-]{36}$/;
-/** Answered to anyone; the token route and policies decide for themselves. */
-const OPEN = ['/v1/agent/health', '/v1/status/leader', '/v1/regions', '/v1/acl/token/self'];
-const NEEDS: Readonly<Record<string, 'Agent' | 'Node'>> = { '/v1/agent/self': 'Agent', '/v1/nodes': 'Node' };
+export type Capability = 'submit-job' | 'read-job' | 'list-jobs' | 'read-logs' | 'read-fs' | 'alloc-lifecycle';
 
-/** Why a request is not answered, in the words of 1.6. */
-export function whyRefused(acl: Acl, path: string, secret: string | undefined): Answer | undefined {
-  if (OPEN.includes(path)) return undefined;
-  const denied = { status: 403, body: 'Permission denied' };
-  if (secret === undefined) return denied;
-  const isAgent = path === '/v1/agent/self';
-  const unresolved = (why: string): Answer =>
-    isAgent ? { status: 500, body: `failed to resolve ACL token: ${why}` } : denied;
-  if (!UUID.test(secret)) return unresolved('acl token lookup failed: index error: UUID must be 36 characters');
-  const token = acl.tokens[secret];
-  if (!token) return isAgent ? { status: 403, body: 'ACL token not found' } : denied;
-  if (token.expires !== undefined && Date.parse(token.expires) < Date.now()) return unresolved('ACL token expired');
-  if (token.type === 'management') return undefined;
-  const needed = NEEDS[path];
-  const rules = (token.policies ?? []).map((name) => needed && acl.policies?.[name]?.[needed]?.Policy);
-  return needed && !rules.some((rule) => rule === 'read' || rule === 'write') ? denied : undefined;
+/**
+ * What a route asks of a token: nothing; that it be good where there is one; any that is good; a right of the agent or
+ * its nodes; or a capability in the namespace of the query.
+ */
+export type Access = 'open' | 'good' | 'any' | 'Agent' | 'Node' | 'management' | Capability;
+
+type Fault = 'none' | 'malformed' | 'unknown' | 'expired';
+
+const UUID = /^[0-9a-f-]{36}$/;
+const DENIED: Answer = { status: 403, body: 'Permission denied' };
+
+/** What tokens may do, in the words of 1.6. Without rules everyone may do everything. */
+export class AclGate {
+  constructor(private readonly acl: Acl | undefined) {}
+
+  /** Why a request is not answered. Only the agent itself says what is wrong with a token. */
+  refusal(access: Access, secret: string | undefined, namespace: string): Answer | undefined {
+    if (!this.acl || access === 'open') return undefined;
+    const token = this.resolve(secret);
+    if (access === 'good' && token === 'none') return undefined;
+    if (access === 'Agent' && typeof token === 'string') return AGENT_ANSWERS[token];
+    return typeof token === 'object' && this.allows(token, access, namespace) ? undefined : DENIED;
+  }
+
+  may(secret: string | undefined, namespace: string, capability: Capability): boolean {
+    if (!this.acl) return true;
+    const token = this.resolve(secret);
+    return typeof token === 'object' && this.allows(token, capability, namespace);
+  }
+
+  /** In the words of a client, which looks a token up for itself; that there is none is no fault. */
+  clientRefusal(secret: string | undefined): string | undefined {
+    const token = this.acl ? this.resolve(secret) : 'none';
+    return typeof token === 'string' ? CLIENT_TEXTS[token] : undefined;
+  }
+
+  sees(secret: string | undefined, namespace: string): boolean {
+    return SEEING.some((capability) => this.may(secret, namespace, capability));
+  }
+
+  private resolve(secret: string | undefined): FakeToken | Fault {
+    if (secret === undefined) return 'none';
+    if (!UUID.test(secret)) return 'malformed';
+    const token = this.acl?.tokens[secret];
+    if (!token) return 'unknown';
+    return token.expires !== undefined && Date.parse(token.expires) < Date.now() ? 'expired' : token;
+  }
+
+  private allows({ type, policies = [] }: FakeToken, access: Access, namespace: string): boolean {
+    if (type === 'management' || access === 'any' || access === 'good') return true;
+    const rules = policies.map((name) => this.acl?.policies?.[name]);
+    if (access === 'management') return false;
+    if (access === 'Agent' || access === 'Node') {
+      return rules.some((each) => each?.[access]?.Policy === 'read' || each?.[access]?.Policy === 'write');
+    }
+    // Of a list over all of them each item is looked at.
+    if (namespace === '*') return true;
+    return capabilities(
+      rules.flatMap((each) => each?.Namespaces ?? []),
+      namespace,
+    ).has(access);
+  }
 }
+
+const SEEING: readonly Capability[] = ['submit-job', 'read-job', 'list-jobs', 'read-logs', 'read-fs'];
+const BAD_UUID = 'acl token lookup failed: index error: UUID must be 36 characters';
+const AGENT_ANSWERS: Readonly<Record<Fault, Answer>> = {
+  none: DENIED,
+  unknown: { status: 403, body: 'ACL token not found' },
+  malformed: { status: 500, body: `failed to resolve ACL token: ${BAD_UUID}` },
+  expired: { status: 500, body: 'failed to resolve ACL token: ACL token expired' },
+};
+const CLIENT_TEXTS: Readonly<Record<Fault, string | undefined>> = {
+  none: undefined,
+  unknown: 'Permission denied',
+  malformed: 'failed to verify token: token is malformed: token contains an invalid number of segments',
+  expired: 'ACL token expired',
+};
+
+const READ = ['list-jobs', 'read-job'];
+const BY_POLICY: Readonly<Record<string, readonly string[]>> = {
+  read: READ,
+  write: [...READ, 'submit-job', 'read-logs', 'read-fs', 'alloc-lifecycle'],
+};
+
+/** Of the rules that match a name, those with it win; else those with the longest pattern. */
+function capabilities(rules: NonNullable<FakeRules['Namespaces']>, namespace: string): Set<string> {
+  const matching = rules.filter(({ Name }) => isGlobOf(Name, namespace));
+  const best = matching
+    .map(({ Name }) => Name)
+    .sort((a, b) => specificity(b, namespace) - specificity(a, namespace))[0];
+  const granted = matching
+    .filter(({ Name }) => Name === best)
+    .flatMap(({ Policy = '', Capabilities }) => [...Capabilities, ...(BY_POLICY[Policy] ?? [Policy])]);
+  return granted.includes('deny') ? new Set() : new Set(granted);
+}
+
+const specificity = (pattern: string, name: string): number =>
+  pattern === name ? Number.POSITIVE_INFINITY : pattern.length;
+
+const isGlobOf = (pattern: string, name: string): boolean =>
+  new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`).test(name);
+const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');

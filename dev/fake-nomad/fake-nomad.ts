@@ -2,41 +2,63 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Acl, whyRefused } from './fake-acl.js';
+import { type Access, type Acl, AclGate } from './fake-acl.js';
+import { agentRoutes } from './fake-agent.js';
 import { type Answer, type SeenRequest, send } from './fake-answer.js';
+import { FakeCluster } from './fake-cluster.js';
 import { type FaultRule, FaultScript } from './fake-faults.js';
+import { fileHost, fileRoutes } from './fake-file-routes.js';
+import type { Machine } from './fake-nodes.js';
+import { Router } from './fake-router.js';
+import { clusterRoutes, type Route } from './fake-routes.js';
 
 export interface FakeNomadOptions {
   version?: string;
   acl?: Acl;
   tls?: { key: string; cert: string };
+  /** Machines that run what is registered: one with much room if absent. */
+  machines?: readonly Machine[];
+  /** Answers of `/v1/nodes` and `/v1/allocations`, in place of what there is. */
   nodes?: readonly object[];
   allocations?: readonly object[];
   namespaces?: readonly string[];
+  nodePools?: readonly string[];
+  /** Connections at a time. */
+  connectionLimit?: number;
+  /** How long the end of an executor takes to be believed. */
+  executorMs?: number;
   /** Of what happens by chance. */
   seed?: number;
 }
 
-/** A Nomad agent as far as its version, ACL, nodes and allocations go, over real HTTP, with any answer to a path scripted. */
+const TOO_MANY = 'Your IP is issuing too many concurrent connections, please rate limit your calls\n';
+
+/**
+ * A Nomad cluster over real HTTP: jobs are placed and run as processes of this machine, and any answer to a path can be
+ * scripted. What it was not told how Nomad answers it refuses with 501, and keeps in `unknown`.
+ */
 export class FakeNomad {
   readonly requests: SeenRequest[] = [];
+  /** Calls that the fake does not know. */
+  readonly unknown: string[] = [];
   /** Connections that were taken. */
   connections = 0;
   private readonly faults: FaultScript;
   private readonly sockets = new Set<Socket>();
+  private readonly router: Router;
+  private readonly gate: AclGate;
 
   private constructor(
     private readonly server: Server,
     private readonly options: FakeNomadOptions,
+    readonly cluster: FakeCluster,
     readonly url: string,
   ) {
     this.faults = new FaultScript(options.seed);
-    server.on('connection', (socket: Socket) => {
-      this.connections += 1;
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
-    });
-    server.on('request', (request, reply) => this.serve(request, reply));
+    this.gate = new AclGate(options.acl);
+    this.router = new Router(routesOf(options, cluster, this.gate));
+    server.on('connection', (socket: Socket) => this.connect(socket));
+    server.on('request', (request, reply) => void this.serve(request, reply));
   }
 
   static async start(options: FakeNomadOptions = {}): Promise<FakeNomad> {
@@ -44,11 +66,16 @@ export class FakeNomad {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    return new FakeNomad(server, options, `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`);
+    const cluster = new FakeCluster({ ...options, version: options.version ?? VERSION });
+    return new FakeNomad(server, options, cluster, `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`);
   }
 
   get port(): number {
     return Number(new URL(this.url).port);
+  }
+
+  get ledger() {
+    return this.cluster.ledger;
   }
 
   /** The next `times` requests of a path are answered so; scripts of one path follow each other. */
@@ -65,6 +92,7 @@ export class FakeNomad {
   reset(): void {
     this.faults.clear();
     this.requests.length = 0;
+    this.unknown.length = 0;
     this.connections = 0;
   }
 
@@ -77,83 +105,80 @@ export class FakeNomad {
     this.cut();
     this.server.close();
     await once(this.server, 'close');
+    await this.cluster.close();
   }
 
-  private serve(request: IncomingMessage, reply: ServerResponse): void {
+  private connect(socket: Socket): void {
+    this.connections += 1;
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
+    this.ledger.connected(this.sockets.size);
+    if (this.sockets.size <= (this.options.connectionLimit ?? 100)) return;
+    const head = ['HTTP/1.1 429 Too Many Requests', 'Content-Type: text/plain', `Content-Length: ${TOO_MANY.length}`];
+    socket.on('error', () => undefined);
+    socket.end([...head, 'Connection: close', '', TOO_MANY].join('\r\n'));
+  }
+
+  private async serve(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url);
     const token = request.headers['x-nomad-token'];
-    const seen = { method: request.method ?? '', path, query, ...(typeof token === 'string' && { token }) };
-    this.requests.push(seen);
-    request.resume();
-    void this.faults.answer(seen, () => this.answerTo(seen)).then((answer) => send(reply, answer));
-  }
-
-  private answerTo(request: SeenRequest): Answer {
-    const { method, path, token } = request;
-    if (method !== 'GET') return { status: 405, body: 'Invalid method' };
-    const { acl } = this.options;
-    const refused = acl && whyRefused(acl, path, token);
-    if (refused) return refused;
-    const known = this.pages()[path];
-    if (known !== undefined) return { status: 200, body: known };
-    if (path === '/v1/acl/token/self') return tokenAnswer(acl, token);
-    const [, kind, name = ''] = /^\/v1\/(namespace|acl\/policy)\/(.+)$/.exec(path) ?? [];
-    if (kind === 'namespace') return this.namespaceAnswer(decodeURIComponent(name));
-    if (kind === 'acl/policy') return policyAnswer(acl, decodeURIComponent(name));
-    return { status: 404, body: '404 page not found' };
-  }
-
-  private pages(): Record<string, unknown> {
-    const { version = '1.6.10', acl, nodes = [], allocations = [] } = this.options;
-    return {
-      '/v1/agent/self': {
-        config: {
-          Region: 'global',
-          Datacenter: 'dc1',
-          Version: { Version: version, VersionPrerelease: '' },
-          ACL: { Enabled: acl !== undefined },
-        },
-        member: { Name: 'rack-1.global', Addr: '127.0.0.1', Status: 'alive', Tags: { build: version, role: 'nomad' } },
-        stats: { nomad: { leader: 'true', server: 'true' } },
-      },
-      '/v1/agent/health': { server: { ok: true, message: 'ok' } },
-      '/v1/status/leader': '127.0.0.1:4647',
-      '/v1/regions': ['global'],
-      '/v1/nodes': nodes,
-      '/v1/allocations': allocations,
-      '/v1/namespaces': this.namespaces.map((Name) => ({ Name, Description: '', Quota: '' })),
+    const gone = new AbortController();
+    reply.once('close', () => gone.abort());
+    const body = await bodyOf(request);
+    const seen = {
+      ...{ method: request.method ?? '', path, query },
+      ...(typeof token === 'string' && { token }),
+      ...(body !== undefined && { body }),
     };
+    this.requests.push(seen);
+    const answer = await this.faults.answer(seen, () => this.answerTo(seen, gone.signal));
+    if (!gone.signal.aborted) await send(reply, answer);
   }
 
-  private get namespaces(): readonly string[] {
-    return this.options.namespaces ?? ['default'];
+  private async answerTo(request: SeenRequest, gone: AbortSignal): Promise<Answer> {
+    const { method, path, query, token } = request;
+    const found = this.router.find(method, path);
+    if (found === undefined) return this.refuse(`${method} ${path}`);
+    if (found === 'other method') return { status: 405, body: 'Invalid method' };
+    const { route, id } = found;
+    this.ledger.called(route.method, route.pattern);
+    const namespace = query.get('namespace') ?? 'default';
+    const refused = this.gate.refusal(route.access, token, namespace);
+    if (refused) return refused;
+    const mayRead = (of: string) => this.gate.may(token, of, 'read-job');
+    const answer = await route.handle({ ...request, id, namespace, mayRead, gone });
+    if (typeof answer === 'object' && answer.status === 501) this.unknown.push(`${method} ${path}`);
+    return answer;
   }
 
-  private namespaceAnswer(name: string): Answer {
-    if (!this.namespaces.includes(name)) return { status: 404, body: 'Namespace not found' };
-    return { status: 200, body: { Name: name, Description: '', Quota: '' } };
+  private refuse(call: string): Answer {
+    this.unknown.push(call);
+    return { status: 501, body: `the fake does not know ${call}` };
   }
 }
 
-function tokenAnswer(acl: Acl | undefined, token: string | undefined): Answer {
-  if (!acl || token === undefined) return { status: 500, body: 'acl token lookup failed: missing secret id' };
-  const known = acl.tokens[token];
-  if (!known) return { status: 404, body: 'ACL token not found' };
-  const { type = 'client', policies = [], expires = null } = known;
-  const body = {
-    AccessorID: token,
-    Name: 'a token',
-    Type: type,
-    Policies: policies,
-    Roles: null,
-    ExpirationTime: expires,
-  };
-  return { status: 200, body };
+const VERSION = '1.6.1';
+
+function routesOf(options: FakeNomadOptions, cluster: FakeCluster, gate: AclGate): Route[] {
+  const { version = VERSION, acl, namespaces = ['default'], nodes, allocations } = options;
+  const page = (pattern: string, access: Access, body: readonly object[] | undefined): Route[] =>
+    body ? [{ method: 'GET', pattern, access, handle: () => ({ status: 200, body }) }] : [];
+  return [
+    ...page('/v1/nodes', 'Node', nodes),
+    ...page('/v1/allocations', 'any', allocations),
+    ...agentRoutes({ version, acl, gate, namespaces }),
+    ...fileRoutes(fileHost(cluster, gate, version)),
+    ...clusterRoutes(cluster, gate, namespaces),
+  ];
 }
 
-function policyAnswer(acl: Acl | undefined, name: string): Answer {
-  const rules = acl?.policies?.[name];
-  return rules
-    ? { status: 200, body: { Name: name, RulesJSON: rules } }
-    : { status: 404, body: 'ACL policy not found' };
+/** JSON if it is, and nothing where there is none. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -15,7 +15,7 @@ let nomad: FakeNomad;
 beforeAll(async () => {
   [api, nomad] = await Promise.all([
     startApi({ env: { EVERDICT_SECRETS_KEY: KEY, EVERDICT_BOOTSTRAP_KEY: ADMIN } }),
-    FakeNomad.start(),
+    FakeNomad.start({ version: '1.6.10', nodes: [] }),
   ]);
 }, 60_000);
 beforeEach(() => nomad.reset());
