@@ -5,6 +5,7 @@ import type { JobEvaluation, KnownJob, PlacementFailure } from './nomad.replies.
 
 /** Of each kind, in one text. */
 const MOST_NAMED = 5;
+const LONGEST = 800;
 
 /** What Nomad filters nodes by, other than constraints, in our words. */
 const FILTERS: Readonly<Record<string, string>> = {
@@ -31,7 +32,7 @@ export function waitingOf(
   if (!evaluation) return undefined;
   const failures = Object.values(evaluation.FailedTGAllocs);
   const whys = [...quotas(evaluation, failures), ...failures.flatMap((failure) => whysOf(failure, job))];
-  if (whys.length > 0) return { detail: `placement blocked: ${[...new Set(whys)].join(', ')}` };
+  if (whys.length > 0) return { detail: `placement blocked: ${[...new Set(whys)].join(', ')}`.slice(0, LONGEST) };
   const told = `${evaluation.TriggeredBy} ${evaluation.StatusDescription}`;
   if (/max-plan-attempts|maximum attempts reached/.test(told)) {
     return { detail: 'placement blocked: the plans of several schedulers collided (maximum attempts reached)' };
@@ -59,9 +60,9 @@ function whysOf(failure: PlacementFailure, { Datacenters }: Pick<KnownJob, 'Data
     return [`none of ${nodesText(failure.NodesEvaluated)} that Nomad looked at takes it`];
   }
   const where = Datacenters.slice(0, MOST_NAMED).map((name) => oneLine(name));
-  const named_ = where.length > 0 ? ` (\`datacenters\`: ${where.join(', ')})` : '';
+  const theirs = where.length > 0 ? ` (\`datacenters\`: ${where.join(', ')})` : '';
   return [
-    `no node is eligible: its datacenters${named_} or its node pool have none, or all of them are drained or ineligible; Nomad does not tell these apart`,
+    `no node is eligible: its datacenters${theirs} or its node pool have none, or all of them are drained or ineligible; Nomad does not tell these apart`,
   ];
 }
 

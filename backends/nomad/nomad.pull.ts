@@ -8,8 +8,7 @@ export interface PullTrouble {
   isFinal: boolean;
 }
 
-const PULL =
-  /Failed to pull|pull access denied|failed to (find|inspect) image|image .{0,500} not found|invalid reference/i;
+const PULL = /\bpull|invalid reference|\bimage\b.{0,500} (not found|does not exist)/is;
 const IMAGE = /Failed to pull `([^`]{1,512})`/;
 /** These come first: a registry that is asked too often says so in words of access, too. */
 const TRANSIENT =
@@ -38,9 +37,12 @@ export function pullTroubleOf(allocation: JobAllocation): PullTrouble | undefine
 
 /** An image may be called anything: what it is called says nothing of why. */
 function withoutName(said: string, image: string): string {
-  if (image === '') return said;
-  const repository = image.replace(/[:@][^/]*$/, '');
-  return said.replaceAll(image, '').replaceAll(repository, '');
+  const name = image.replace(/[:@][^/]*$/, '').replace(/^.*\//, '');
+  if (name === '') return said;
+  const isName = (word: string): boolean =>
+    word.split('/').some((part) => part === name || part.startsWith(`${name}:`) || part.startsWith(`${name}@`));
+  const words = said.split(/[\s"'`(),;]+/);
+  return words.filter((word) => !isName(word.replace(/[.:]+$/, ''))).join(' ');
 }
 
 function wayOut(why: string, image: string): string | undefined {

@@ -9,7 +9,7 @@ export function startProgressOf(allocation: JobAllocation): string {
   const event = eventsOf(allocation).findLast(({ Type }) => Type !== 'Received');
   if (!event) return `placed ${where}, and nothing is heard of it yet`;
   const said = quoted(textOf(event));
-  if (/Downloading image/i.test(said)) return `pulling its image ${where} (${said})`;
+  if (/Downloading image|\bpull/i.test(said)) return `pulling its image ${where} (${said})`;
   if (event.Type === 'Restarting') {
     const why = lastOf(allocation, 'Driver Failure', 'Setup Failure', 'Terminated');
     return `to be started again ${where}${why ? ` after: ${quoted(textOf(why))}` : ''}`;
@@ -54,16 +54,12 @@ export function startFailureOf(allocation: JobAllocation): AttemptFailure | unde
   if (invalid) return { code: 'BAD_SPEC', message: `${where} cannot run such a task: ${quoted(textOf(invalid))}` };
   const driver = lastOf(allocation, 'Driver Failure');
   if (driver) return driverFailure(where, textOf(driver));
-  const template = eventsOf(allocation).findLast(
-    (event) => /^(Killing|Template)/.test(event.Type) && isOfTemplate(textOf(event)),
-  );
+  const template = eventsOf(allocation).findLast((event) => /template failed/i.test(textOf(event)));
   if (template) return templateFailure(where, textOf(template));
   const other = lastOf(allocation, 'Failed Artifact Download', 'Task hook failed', 'Setup Failure');
   if (other) return lost(`${where} could not prepare it: ${other.Type}: ${quoted(textOf(other))}`);
   return undefined;
 }
-
-const isOfTemplate = (text: string): boolean => /^(Template failed|Missing:)|template/i.test(text);
 
 const lost = (message: string): AttemptFailure => ({ code: 'ALLOCATION_LOST', message });
 
