@@ -1,10 +1,11 @@
 import { PlatformError } from '../contracts/errors.js';
+import { isContainerRuntime } from '../policy/capabilities.js';
 import { imageOf } from '../policy/demand.js';
 import { gitCredentialOf, gitHostOf } from '../policy/git-credential.js';
 import { type GivenSecrets, secretNames } from '../policy/job-parts.js';
 import { SecretMask } from '../policy/redact.js';
 import { registryCredentialOf, registryHosts } from '../policy/registry-credential.js';
-import type { OpenSecret, SecretReading, SecretStore } from '../secrets/secret.store.js';
+import type { AskedSecrets, OpenSecret, SecretReading, SecretStore } from '../secrets/secret.store.js';
 import type { RunJob } from '../store/run.store.js';
 
 /** What of a run says which secrets its job is given. */
@@ -37,31 +38,20 @@ export class JobSecrets {
 
   /** Hides what a job of an attempt may have been given, also where that is another value by now, or gone. */
   async maskSince(needs: Needs, openedAt: number): Promise<SecretMask> {
-    const {
-      workspaceId,
-      harness,
-      case: { env },
-    } = needs;
-    const wanted = { names: secretNames(harness), host: gitHostOf(env) };
-    const now = await this.read(needs);
-    const earlier = await this.secrets.replacedSince(workspaceId, wanted, openedAt);
-    const { env: own, git, registry } = now;
-    const open = [...own, ...(git ? [git] : []), ...(registry ? [registry] : []), ...earlier].filter(
+    const { env, git, registry } = await this.read(needs);
+    const earlier = await this.secrets.replacedSince(needs.workspaceId, askedOf(needs), openedAt);
+    const open = [...env, ...(git ? [git] : []), ...(registry ? [registry] : []), ...earlier].filter(
       (each) => each.kind === 'open',
     );
     return new SecretMask(open.map(hiddenOf));
   }
 
-  private async read({ workspaceId, harness, case: evalCase, runtime }: Needs): Promise<Readings> {
-    const host = gitHostOf(evalCase.env);
-    const image = runtime.kind === 'local' ? undefined : imageOf(evalCase, harness, runtime);
-    const named = await this.secrets.open(workspaceId, secretNames(harness));
-    const git = await this.secrets.forHost(workspaceId, 'git', host === undefined ? [] : [host]);
-    const registry = await this.secrets.forHost(
-      workspaceId,
-      'registry',
-      image === undefined ? [] : registryHosts(image),
-    );
+  private async read(needs: Needs): Promise<Readings> {
+    const { workspaceId } = needs;
+    const asked = askedOf(needs);
+    const named = await this.secrets.open(workspaceId, asked.names);
+    const git = await this.secrets.forHost(workspaceId, 'git', asked.git);
+    const registry = await this.secrets.forHost(workspaceId, 'registry', asked.registry);
     // One for something else is no secret of this job, whoever names it.
     const own = named.map((each): SecretReading => {
       if (each.kind !== 'open' || each.use === 'env') return each;
@@ -69,6 +59,16 @@ export class JobSecrets {
     });
     return { env: own, ...(git && { git }), ...(registry && { registry }) };
   }
+}
+
+function askedOf({ harness, case: evalCase, runtime }: Needs): AskedSecrets {
+  const host = gitHostOf(evalCase.env);
+  const image = isContainerRuntime(runtime) ? imageOf(evalCase, harness, runtime) : undefined;
+  return {
+    names: secretNames(harness),
+    git: host === undefined ? [] : [host],
+    registry: image === undefined ? [] : registryHosts(image),
+  };
 }
 
 /** What of a value nobody is to see. */

@@ -7,14 +7,15 @@ import { declaredResources } from './demand.js';
 /** Container runtimes with a kernel or a guest of their own. Others count as hardened only where the spec declares `sandbox`. */
 const HARDENED = /(^|[^a-z])(runsc|gvisor|kata|firecracker|krun)([^a-z]|$)/i;
 
-const isContainerDriver = (spec: RuntimeSpec): boolean =>
+/** Whether its jobs run in images. */
+export const isContainerRuntime = (spec: RuntimeSpec): boolean =>
   spec.kind === 'k8s' || (spec.kind === 'nomad' && (spec.driver === 'docker' || spec.driver === 'podman'));
 
 function derived(spec: RuntimeSpec): Capability[] {
   if (spec.kind === 'local') return [];
   const found: Capability[] = [];
   const runtime = spec.kind === 'k8s' ? spec.runtimeClass : spec.runtime;
-  if (isContainerDriver(spec)) {
+  if (isContainerRuntime(spec)) {
     found.push('docker');
     if (runtime && HARDENED.test(runtime)) found.push('sandbox');
   }
@@ -71,7 +72,7 @@ export function operatorFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldEr
       'local runtimes run processes on the worker’s host; the operator has to set EVERDICT_ALLOW_LOCAL_RUNTIMES=1';
     return [{ path: 'kind', message }];
   }
-  if (spec.kind === 'nomad' && !isContainerDriver(spec) && !flags.allowUnisolatedDrivers) {
+  if (spec.kind === 'nomad' && !isContainerRuntime(spec) && !flags.allowUnisolatedDrivers) {
     const message = `driver ${spec.driver} does not isolate jobs; the operator has to set EVERDICT_ALLOW_UNISOLATED_DRIVERS=1`;
     return [{ path: 'driver', message }];
   }
@@ -131,7 +132,7 @@ function unenforceable(
   if (cpu !== undefined && spec.kind === 'nomad' && !spec.cpuMhzPerCore && !isUnenforced(spec)) {
     refuse('resources.cpu', `${cpu} millicores cannot be placed: the runtime has no \`cpuMhzPerCore\``);
   }
-  if (evalCase.placement?.isolation === 'sandbox' && !isContainerDriver(spec)) {
+  if (evalCase.placement?.isolation === 'sandbox' && !isContainerRuntime(spec)) {
     refuse('placement.isolation', `${siteName(spec)} cannot isolate jobs in a sandbox`);
   }
   if (os !== 'linux' && spec.kind === 'local') refuse('placement.os', `local runs jobs on linux, not on ${os}`);

@@ -33,6 +33,13 @@ export type SecretReading =
   | { kind: 'missing'; name: string }
   | { kind: 'closed'; name: string; reason: string };
 
+/** What a job is given secrets for: names of `env` secrets, and the hosts of which it asks something else. */
+export interface AskedSecrets {
+  names: readonly string[];
+  git: readonly string[];
+  registry: readonly string[];
+}
+
 interface SealedRow {
   name: string;
   use: SecretUse;
@@ -126,20 +133,21 @@ export class SecretStore {
   }
 
   /**
-   * Values that were given to jobs and are others by now, of `env` secrets of these names and of `git` secrets for the
-   * host: those that were in force at `since`, epoch ms, or later. What does not open is left out.
+   * Values that were given to jobs and are others by now: those that were in force at `since`, epoch ms, or later. What
+   * does not open is left out.
    */
   async replacedSince(
     workspaceId: string,
-    { names, host }: { names: readonly string[]; host?: string },
+    { names, git, registry }: AskedSecrets,
     since: number,
   ): Promise<OpenSecret[]> {
-    if (names.length === 0 && host === undefined) return [];
+    if (names.length + git.length + registry.length === 0) return [];
     const found = await rows<SealedRow>(
       this.parts.dataSource,
       `SELECT ${SEALED} FROM replaced_secrets WHERE workspace_id = $1 AND replaced_at >= to_timestamp($4)
-         AND ((use = 'env' AND name = ANY ($2)) OR (use = 'git' AND $3 = ANY (bindings)))`,
-      [workspaceId, names, host ?? null, since / 1_000],
+         AND ((use = 'env' AND name = ANY ($2)) OR (use = 'git' AND bindings && $3::text[])
+           OR (use = 'registry' AND bindings && $5::text[]))`,
+      [workspaceId, names, git, since / 1_000, registry],
     );
     const readings = found.map((each) => this.reading(workspaceId, each));
     return readings.filter((each) => each.kind === 'open');

@@ -24,6 +24,7 @@ import { BoundDepth0000000000022 } from '../migrations/0022_bound_depth.js';
 import { BoundPromotions0000000000024 } from '../migrations/0024_bound_promotions.js';
 import { EndLimitsApart0000000000025 } from '../migrations/0025_end_limits_apart.js';
 import { NotePlacement0000000000026 } from '../migrations/0026_note_placement.js';
+import { KeepRegistrySecrets0000000000027 } from '../migrations/0027_keep_registry_secrets.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -54,6 +55,7 @@ const MIGRATIONS = [
   BoundPromotions0000000000024,
   EndLimitsApart0000000000025,
   NotePlacement0000000000026,
+  KeepRegistrySecrets0000000000027,
 ];
 
 /** Oldest major version of the server that this was tried with. */

@@ -100,8 +100,8 @@ test('N09 what a client keeps of both streams fits the disk that is asked for', 
 });
 
 test.each([
-  ['1.6.10', { StopAfterClientDisconnect: 604_800_000_000_000 }],
-  ['1.7.7-dev+ent', { StopAfterClientDisconnect: 604_800_000_000_000 }],
+  ['1.6.10', { StopAfterClientDisconnect: 86_400_000_000_000 }],
+  ['1.7.7-dev+ent', { StopAfterClientDisconnect: 86_400_000_000_000 }],
   ['1.8.0', { Disconnect: { Replace: false } }],
   ['1.10.3', { Disconnect: { Replace: false } }],
   ['2.0.5', { Disconnect: { Replace: false } }],

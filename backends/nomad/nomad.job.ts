@@ -21,8 +21,6 @@ export const DISK_MB = 2 * LOG_FILES * LOG_FILE_MB + WORK_MB;
 const SECOND = 1_000_000_000;
 const KILL_TIMEOUT = 5 * SECOND;
 const DAY = 86_400 * SECOND;
-/** Longer than any job: what replaces a lost allocation is placed no sooner than that. */
-const NEVER = 7 * DAY;
 
 /** What of a runtime its jobs are made of. */
 type Spec = ResourceSpec & Pick<NomadRuntimeSpec, 'runtime' | 'namespace' | 'datacenters' | 'constraints'>;
@@ -110,10 +108,10 @@ function constraintsOf({ constraints = [] }: Spec): Pick<NomadGroup, 'Constraint
 
 /**
  * A lost allocation is replaced by default, even with no attempts left. Since 1.8 that can be turned off. Before, the
- * replacement can be put off, and the old one is stopped by a client that stays without a server for as long.
+ * replacement can be put off for longer than it takes to learn of the loss and to stop the job.
  */
 function onDisconnect(version: string | undefined): Pick<NomadGroup, 'Disconnect' | 'StopAfterClientDisconnect'> {
-  if (version !== undefined && !isSince(version, 8)) return { StopAfterClientDisconnect: NEVER };
+  if (version !== undefined && !isSince(version, 8)) return { StopAfterClientDisconnect: DAY };
   // What a Nomad does not know of a document it leaves out.
   return { Disconnect: { Replace: false } };
 }
