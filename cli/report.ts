@@ -48,7 +48,7 @@ function countLine({ counts }: ScorecardReply): string {
 /** How a run ended: the outcome, for an error who is to blame and the code, and whether an operator decided it; or what it waits for. */
 export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy, waiting }: RunReply): string {
   const who = decidedBy === null ? '' : ' (operator)';
-  if (outcome === null && waiting) return `${state}: ${waiting.reason}`;
+  if (outcome === null && waiting) return `${state}: ${[waiting.reason, waiting.note].filter(Boolean).join(', ')}`;
   if (outcome !== 'errored') return `${outcome ?? state}${who}`;
   return `errored ${[errorClass, errorCode].filter(Boolean).join('/')}${who}`;
 }

@@ -1,5 +1,6 @@
 import { caseOf, outcomeOf, reasonOf } from './report.js';
 import { plain, plainLines, table } from './text.js';
+import { waitedFor } from './waiting-text.js';
 import type { AttemptReply, RunReply } from './wire.js';
 
 /** A run, for people. */
@@ -11,6 +12,7 @@ export function runText(run: RunReply, columns: number): string {
     ['outcome', outcomeOf(run)],
     ['attempts', String(run.attempts)],
   ];
+  if (run.placement) facts.push(['waits', `for ${waitedFor('placement')}: ${run.placement}`]);
   if (run.durationMs !== null) facts.push(['command', `${(run.durationMs / 1_000).toFixed(2)} s`]);
   if (run.decidedBy !== null) facts.push(['decided', `by ${run.decidedBy}, at ${run.settledAt ?? ''}`]);
   if ((run.outcome !== 'passed' || run.decidedBy !== null) && reasonOf(run)) facts.push(['reason', reasonOf(run)]);
@@ -23,7 +25,7 @@ export function runText(run: RunReply, columns: number): string {
 
 /** One of its attempts. */
 export function attemptText(attempt: AttemptReply): string {
-  const { answer, answerCut, provenance } = attempt;
+  const { answer, answerCut, provenance, placedAs, waiting } = attempt;
   const head = [
     `attempt ${attempt.attempt}`,
     attempt.state,
@@ -32,6 +34,8 @@ export function attemptText(attempt: AttemptReply): string {
     attempt.commandMs === null ? '' : `${(attempt.commandMs / 1_000).toFixed(2)} s`,
   ];
   const lines = [head.filter(Boolean).join('  '), `  allocation  ${attempt.allocation}`];
+  if (placedAs) lines.push(`  placed as   ${placedAs}`);
+  if (waiting) lines.push(`  waiting     ${waiting}`);
   for (const [name, value] of Object.entries(provenance)) {
     lines.push(`  ${name.padEnd(10)}  ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   }

@@ -64,17 +64,22 @@ export type AuditReply = z.infer<typeof AuditReply>;
 
 const score = z.object({ grader: z.string(), kind: z.string(), passed: z.boolean(), detail: z.string() });
 
-const waiting = z.object(WaitingView.shape);
+const waiting = z.object({ ...WaitingView.shape, note: WaitingView.shape.note.optional() });
 
-/** `waiting` is of lists alone. */
+/** `waiting` is of lists alone, and `placement` of a run by itself. */
 export const RunReply = z.object({
   ...RunView.shape,
   scores: z.array(score).nullable(),
   waiting: waiting.nullish(),
+  placement: z.string().nullish(),
 });
 export type RunReply = z.infer<typeof RunReply>;
 
-export const AttemptReply = z.object({ ...AttemptView.shape });
+export const AttemptReply = z.object({
+  ...AttemptView.shape,
+  placedAs: z.string().nullish(),
+  waiting: z.string().nullish(),
+});
 export type AttemptReply = z.infer<typeof AttemptReply>;
 
 const warnings = z.array(z.string()).default([]);

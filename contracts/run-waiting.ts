@@ -11,6 +11,12 @@ export const WaitingView = z.strictObject({
   ...Waiting.shape,
   etaP50: eta.describe('Seconds until it starts, by even odds'),
   etaP90: eta.describe('Seconds until it has started in nine of ten cases'),
+  note: z
+    .string()
+    .nullable()
+    .describe(
+      'Of what is paused: what was said to everybody whose work waits for it; of a placement: the words of the cluster',
+    ),
 });
 export type WaitingView = z.infer<typeof WaitingView>;
 
@@ -25,9 +31,14 @@ export const RunWaiting = z.strictObject({
   ...rest,
   ahead: ahead.nullable(),
   until: z.iso.datetime().nullable().describe('When what is paused is resumed by itself; null: when somebody says so'),
-  note: z.string().nullable().describe('What was said to everybody whose work waits for it'),
 });
 export type RunWaiting = z.infer<typeof RunWaiting>;
+
+/** A run by itself. */
+export const ShownRun = RunView.extend({
+  placement: z.string().nullable().describe('Of a run that holds its slot and has not started: why, by its cluster'),
+});
+export type ShownRun = z.infer<typeof ShownRun>;
 
 /** A run in a list. `waiting` is null for what does not wait, and where its runtime could not be asked within a second. */
 export const ListedRun = RunView.extend({ waiting: WaitingView.nullable() });
@@ -45,7 +56,7 @@ export const QueueEntry = z.strictObject({
   demand: DemandView,
   askedAt: z.string(),
   promotedAt: z.string().nullable(),
-  waiting: WaitingView,
+  waiting: WaitingView.omit({ note: true }),
 });
 export type QueueEntry = z.infer<typeof QueueEntry>;
 

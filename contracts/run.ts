@@ -47,6 +47,10 @@ export const AttemptView = z.strictObject({
   openedAt: z.string(),
   submittedAt: z.string().nullable(),
   closedAt: z.string().nullable(),
+  /** What the cluster calls that which runs it. */
+  placedAs: z.string().nullable(),
+  /** Why the cluster does not start it. */
+  waiting: z.string().nullable(),
   end: z.string().nullable(),
   exitCode: z.int().nullable(),
   setupMs: z.int().nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * What an unfinished run is at: `waiting` for a slot, `backing-off` before another attempt, `starting` (the cluster has
- * not confirmed its job), `running`, or `finishing` (its end is known, and not yet its outcome).
+ * not started its job), `running`, or `finishing` (its end is known, and not yet its outcome).
  */
 export const Phase = z.enum(['waiting', 'backing-off', 'starting', 'running', 'finishing']);
 export type Phase = z.infer<typeof Phase>;

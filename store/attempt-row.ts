@@ -129,6 +129,8 @@ export function toAttemptView(stored: AttemptRow): AttemptView {
     openedAt: stored.opened_at.toISOString(),
     submittedAt: stored.submitted_at?.toISOString() ?? null,
     closedAt: stored.closed_at?.toISOString() ?? null,
+    placedAs: stored.placed_as,
+    waiting: stored.waiting,
     end: endText(stored),
     exitCode: record?.status ?? null,
     setupMs: record?.setupMs ?? null,

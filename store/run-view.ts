@@ -33,6 +33,10 @@ export interface PositionedRun {
 export const RUN_STATE = `CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.open_attempt IS NOT NULL THEN 'running'
   WHEN r.asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END`;
 
+/** Whether attempt `a`, in pool `p`, was not started by its cluster. */
+export const IS_UNPLACED = `(a.submitted_at IS NULL OR a.waiting IS NOT NULL
+  OR (p.kind <> 'local' AND a.placed_as IS NULL))`;
+
 const RUN_ROWS = `
   SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, h.id || '@' || h.version AS harness,
     p.runtime_id || '@' || r.runtime_version AS runtime,

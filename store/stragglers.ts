@@ -1,4 +1,5 @@
 import type { Straggler, Stragglers } from '../contracts/straggler.js';
+import { IS_UNPLACED } from './run-view.js';
 import { type Queryable, row, rows } from './sql.js';
 
 /** The finished runs that the median is of: the last ones. */
@@ -8,12 +9,12 @@ const UNFINISHED = `
   SELECT r.ordinal AS run, r.id, r.case_id AS "caseId", r.trial, p.runtime_id || '@' || r.runtime_version AS runtime,
     CASE WHEN r.open_attempt IS NULL THEN CASE WHEN r.asked_by IS NULL THEN 'backing-off' ELSE 'waiting' END
          WHEN a.end_kind IS NOT NULL THEN 'finishing'
-         WHEN a.submitted_at IS NULL THEN 'starting' ELSE 'running' END AS phase,
+         WHEN ${IS_UNPLACED} THEN 'starting' ELSE 'running' END AS phase,
     coalesce(r.open_attempt, (SELECT max(attempt) FROM attempts WHERE run_id = r.id), 0) AS attempt,
     coalesce(a.opened_at, r.asked_at) AS since,
     (extract(epoch FROM now() - coalesce(a.opened_at, r.asked_at)) * 1000)::bigint AS "ageMs",
     (coalesce(r.own_case, c.content) ->> 'timeoutSec')::int AS "timeoutSec",
-    (extract(epoch FROM now() - a.submitted_at) * 1000)::bigint AS "runningMs"
+    CASE WHEN NOT ${IS_UNPLACED} THEN (extract(epoch FROM now() - a.submitted_at) * 1000)::bigint END AS "runningMs"
   FROM runs r
   JOIN pools p ON p.id = r.pool_id
   LEFT JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { RunState } from '../contracts/run.js';
 import type { Ticketless } from '../policy/queued.js';
 import { type DemandRow, demandOfRow } from './demand-row.js';
-import { RUN_STATE } from './run-view.js';
+import { IS_UNPLACED, RUN_STATE } from './run-view.js';
 import { row, rows } from './sql.js';
 
 /** What the database knows of why a run waits. */
@@ -12,8 +12,10 @@ export interface WaitingRun extends Ticketless {
   state: RunState;
   /** It waits out the pause before another attempt, and asks for nothing. */
   isBackingOff: boolean;
-  /** It holds its slot, and the cluster has not confirmed its job. */
+  /** It holds its slot, and its cluster has not started it. */
   isUnplaced: boolean;
+  /** Why, in the words of the cluster. */
+  placement: string | null;
   /** Of what is paused: when it is resumed by itself, and what was said of it. */
   pause: { until: Date | null; note: string | null };
 }
@@ -27,6 +29,7 @@ interface RunRow extends DemandRow {
   state: RunState;
   is_backing_off: boolean;
   is_unplaced: boolean;
+  placement: string | null;
   is_paused: boolean;
   pause_reason: string | null;
   is_dialled: boolean;
@@ -83,7 +86,8 @@ const FACTS = `
   )
   SELECT r.id, r.pool_id, p.runtime_id, r.workspace_id, r.scorecard_id, r.memory_mb, r.cpu_millicores, ${RUN_STATE} AS state,
     r.asked_at IS NOT NULL AND r.asked_by IS NULL AS is_backing_off,
-    a.run_id IS NOT NULL AND a.submitted_at IS NULL AS is_unplaced,
+    a.run_id IS NOT NULL AND a.end_kind IS NULL AND ${IS_UNPLACED} AS is_unplaced,
+    a.waiting AS placement,
     s.pause_reason, p.dial_until, p.dial_reason,
     p.dial_mode <> 'open' AND coalesce(p.dial_until > now(), true) AS is_dialled,
     s.paused_at IS NOT NULL AS is_paused, s.concurrency, coalesce(f.in_flight, 0) AS in_flight,
@@ -163,6 +167,7 @@ function toWaiting(stored: RunRow): WaitingRun {
     state: stored.state,
     isBackingOff: stored.state === 'waiting' && stored.is_backing_off,
     isUnplaced: stored.is_unplaced,
+    placement: stored.placement,
     pause: stored.is_dialled
       ? { until: stored.dial_until, note: stored.dial_reason }
       : { until: null, note: stored.pause_reason },

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { runCommandLine } from '../cli/program.js';
 import type { Screen } from '../cli/progress.js';
 import type { Terminal } from '../cli/session.js';
+import type { AttemptReply } from '../cli/wire.js';
 import type { CliEnv } from '../config/cli-env.js';
 import { Logins } from '../config/logins.js';
 
@@ -197,6 +198,13 @@ export function aScorecard({
 }
 
 /** A settled run as the platform shows it. */
+export const anAttempt = (fields: Partial<AttemptReply> = {}): AttemptReply => ({
+  ...{ attempt: 1, allocation: 'everdict-run-1-1', state: 'open', openedAt: '2026-01-01T00:00:00.000Z' },
+  ...{ submittedAt: null, closedAt: null, end: null, exitCode: null, setupMs: null, commandMs: null },
+  ...{ answer: null, answerCut: false, graders: [], usage: null, provenance: {} },
+  ...fields,
+});
+
 export const aRun = (fields: object = {}) => ({
   id: 'sc_1.7',
   scorecard: 'sc_1',

@@ -5,7 +5,7 @@ import { Grader } from '../../contracts/grader.js';
 import { HarnessSpec } from '../../contracts/harness.js';
 import { AttemptEvent, CutEvent, EndEvent, PieceEvent } from '../../contracts/log-events.js';
 import { AttemptView, RunView, Score } from '../../contracts/run.js';
-import { ListedRun, QueueEntry, WaitingView } from '../../contracts/run-waiting.js';
+import { ListedRun, QueueEntry, ShownRun, WaitingView } from '../../contracts/run-waiting.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
 import { Counts, Rate, Rates, RunRequest, ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
 import { FinishEvent, OldestRun, ProgressEvent, RunEvent } from '../../contracts/scorecard-events.js';
@@ -25,6 +25,7 @@ const NAMED = {
   Grader,
   HarnessSpec,
   ListedRun,
+  ShownRun,
   OldestRun,
   PieceEvent,
   Problem,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { QueuedTicket } from '../../contracts/admission-view.js';
 import { PlatformError } from '../../contracts/errors.js';
-import type { Promoted, QueueEntry, WaitingView } from '../../contracts/run-waiting.js';
+import type { Promoted, QueueEntry } from '../../contracts/run-waiting.js';
 import { RunStore } from '../../store/run.store.js';
 import { MOST_PROMOTED, type Promotion, WaitingStore } from '../../store/waiting.store.js';
 import { runtimeOfPool } from '../../workflows/messages.js';
@@ -17,7 +17,7 @@ import { type QueuePage, QueuePosition, type QueueQuery } from './queue.schema.j
 /** After this long a page ends, however short it is, and the next one goes on. */
 const PAGE_MS = 2_000;
 
-type EstimatedTicket = QueuedTicket & { waiting: WaitingView };
+type EstimatedTicket = QueuedTicket & Pick<QueueEntry, 'waiting'>;
 
 /** Who waits for a slot, in the order in which the ledgers consider them. */
 @Injectable()

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { JsonLog } from '../../config/log.js';
 import type { PoolView } from '../../contracts/admission-view.js';
 import type { RunView } from '../../contracts/run.js';
-import type { ListedRun, RunWaiting, WaitingView } from '../../contracts/run-waiting.js';
+import type { ListedRun, RunWaiting, ShownRun, WaitingView } from '../../contracts/run-waiting.js';
 import type { Waiting } from '../../contracts/waiting.js';
 import { groupBy } from '../../policy/grouping.js';
 import { waitOf } from '../../policy/queued.js';
@@ -29,20 +29,26 @@ export class WaitingService {
     if (run?.workspace !== workspace) throw notFound('run', runId);
     const { state } = run;
     const waiting = isWaiting(run) ? (await this.inPool(run.poolId, [run])).get(runId) : placement(run);
-    const { until, note } = waiting?.reason === 'paused' ? run.pause : NO_PAUSE;
-    return { run: runId, state, ...(waiting ?? NOTHING), until: until?.toISOString() ?? null, note };
+    const until = waiting?.reason === 'paused' ? run.pause.until : null;
+    return { run: runId, state, ...(waiting ?? NOTHING), until: until?.toISOString() ?? null };
+  }
+
+  /** Adds to a run that holds its slot why its cluster does not start it. */
+  async withPlacement(run: RunView): Promise<ShownRun> {
+    const [facts] = run.state === 'running' ? await this.store.facts([run.id]) : [];
+    return { ...run, placement: facts?.isUnplaced ? (facts.placement ?? 'its cluster has not placed it yet') : null };
   }
 
   /** Adds to each run of a list why it waits, unless its ledger does not answer. */
   async withWaiting(runs: readonly RunView[]): Promise<ListedRun[]> {
-    const waiting = await this.known(runs.filter(({ state }) => state === 'queued' || state === 'waiting'));
+    const waiting = await this.known(runs.filter(({ state }) => state !== 'settled'));
     return runs.map((run) => ({ ...run, waiting: waiting.get(run.id) ?? null }));
   }
 
   private async known(runs: readonly RunView[]): Promise<Map<string, WaitingView>> {
     if (runs.length === 0) return new Map();
-    const facts = (await this.store.facts(runs.map(({ id }) => id))).filter(isWaiting);
-    const pools = [...groupBy(facts, ({ poolId }) => poolId)];
+    const facts = await this.store.facts(runs.map(({ id }) => id));
+    const pools = [...groupBy(facts.filter(isWaiting), ({ poolId }) => poolId)];
     const found = await Promise.all(
       pools.map(([poolId, ofPool]) =>
         this.inPool(poolId, ofPool, LIST_MS).catch((error: unknown) => {
@@ -51,7 +57,11 @@ export class WaitingService {
         }),
       ),
     );
-    return new Map(found.flatMap((each) => [...each]));
+    const unplaced = facts.flatMap((run): [string, WaitingView][] => {
+      const waiting = isWaiting(run) ? undefined : placement(run);
+      return waiting ? [[run.id, waiting]] : [];
+    });
+    return new Map([...unplaced, ...found.flatMap((each) => [...each])]);
   }
 
   private async inPool(
@@ -67,14 +77,15 @@ export class WaitingService {
     return new Map(
       runs.flatMap((run) => {
         const waiting = ofTickets[run.id] ?? ticketless(run, view);
-        return waiting ? [[run.id, { ...waiting, ...(estimates.get(run.id) ?? NO_ESTIMATE) }] as const] : [];
+        if (!waiting) return [];
+        const note = waiting.reason === 'paused' ? run.pause.note : null;
+        return [[run.id, { ...waiting, ...(estimates.get(run.id) ?? NO_ESTIMATE), note }] as const];
       }),
     );
   }
 }
 
-const NO_PAUSE = { until: null, note: null };
-const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, ...NO_ESTIMATE };
+const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, note: null, ...NO_ESTIMATE };
 
 const isWaiting = ({ state }: WaitingRun): boolean => state === 'queued' || state === 'waiting';
 
@@ -85,7 +96,8 @@ function ticketless(run: WaitingRun, view: PoolView | undefined): Waiting | unde
   return view && waitOf(run, view);
 }
 
-/** It holds its slot, and is not in the cluster yet. */
+/** It holds its slot, and its cluster has not started it. */
 function placement(run: WaitingRun): WaitingView | undefined {
-  return run.isUnplaced ? { reason: 'placement', ...ofRuntime(run), ...NO_ESTIMATE } : undefined;
+  if (!run.isUnplaced) return undefined;
+  return { reason: 'placement', ...ofRuntime(run), ...NO_ESTIMATE, note: run.placement };
 }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { RunId } from '../../contracts/ids.js';
 import { LogPositionId } from '../../contracts/log-events.js';
 import { RunView } from '../../contracts/run.js';
-import { ListedRun } from '../../contracts/run-waiting.js';
+import { ListedRun, ShownRun } from '../../contracts/run-waiting.js';
 import { RunRequest } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { type Page, pageOf } from '../common/cursor.js';
@@ -63,9 +63,9 @@ export class RunsController {
 
   @Get(':id')
   @Requires('read')
-  @Operation({ summary: 'A run', answer: { status: 200, schema: RunView }, refuses: ['NOT_FOUND'] })
-  read(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<RunView> {
-    return this.runs.read(workspace, id);
+  @Operation({ summary: 'A run', answer: { status: 200, schema: ShownRun }, refuses: ['NOT_FOUND'] })
+  read(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<ShownRun> {
+    return this.runs.show(workspace, id);
   }
 
   @Get(':id/attempts')

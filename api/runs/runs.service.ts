@@ -6,7 +6,7 @@ import type { HarnessSpec } from '../../contracts/harness.js';
 import { RunId } from '../../contracts/ids.js';
 import { logPosition } from '../../contracts/log-events.js';
 import type { AttemptView, RunView } from '../../contracts/run.js';
-import type { ListedRun } from '../../contracts/run-waiting.js';
+import type { ListedRun, ShownRun } from '../../contracts/run-waiting.js';
 import { AUTO_RUNTIME, type RunRequest } from '../../contracts/scorecard.js';
 import { caseFaults } from '../../policy/cases.js';
 import { declaredResources, demandOf } from '../../policy/demand.js';
@@ -129,6 +129,10 @@ export class RunsService {
     const found = await this.runs.find(workspace, id);
     if (!found) throw notFound('run', id);
     return found;
+  }
+
+  async show(workspace: string, id: string): Promise<ShownRun> {
+    return this.waiting.withPlacement(await this.read(workspace, id));
   }
 
   async listAttempts(workspace: string, id: string): Promise<AttemptView[]> {

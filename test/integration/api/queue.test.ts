@@ -222,6 +222,17 @@ describe('what a run waits for', () => {
     expect(await why(`${id}.0`)).toMatchObject({ state: 'running', reason: 'placement' });
     await sql('UPDATE attempts SET submitted_at = now()');
     expect(await why(`${id}.0`)).toMatchObject({ state: 'running', reason: null, ahead: null });
+    const words = 'no node has 50,000 MB of memory left';
+    await sql(`UPDATE attempts SET waiting = $1 WHERE run_id = $2`, [words, `${id}.0`]);
+    const placement = { reason: 'placement', scope: 'runtime here', note: words };
+    expect(await why(`${id}.0`)).toMatchObject({ state: 'running', ...placement, until: null });
+    const { items } = (await get(`/scorecards/${id}/cases?state=running`)).body;
+    expect(items).toMatchObject([{ id: `${id}.0`, waiting: placement }]);
+    expect((await get(`/runs/${id}.0`)).body).toMatchObject({ state: 'running', placement: words });
+    expect((await get(`/runs/${id}.0/attempts`)).body.items).toMatchObject([{ waiting: words, placedAs: null }]);
+    await sql(`UPDATE attempts SET end_kind = 'record' WHERE run_id = $1`, [`${id}.0`]);
+    expect(await why(`${id}.0`)).toMatchObject({ reason: null, note: null });
+    expect((await get(`/runs/${id}.0`)).body).toMatchObject({ state: 'running', placement: null });
     await api.send('POST', `/runs/${id}.1/cancel`, undefined, ada);
     expect(await why(`${id}.1`)).toMatchObject({ state: 'settled', reason: null });
   });
