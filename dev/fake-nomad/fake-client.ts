@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskDocument } from './fake-documents.js';
+import { ClientGc } from './fake-gc.js';
 import type { TaskDirectories } from './fake-interpolation.js';
 import type { FakeLedger } from './fake-ledger.js';
 import type { FakeNode } from './fake-nodes.js';
@@ -14,6 +15,8 @@ export interface ClientOptions {
   ledger: FakeLedger;
   images: ReadonlyMap<string, ImagePull>;
   executorMs: number;
+  /** Allocations that a client keeps, ended ones included. */
+  gcMaxAllocs: number;
 }
 
 /** An allocation as the client that runs it knows it. */
@@ -31,15 +34,19 @@ export interface AllocationRun {
 /** The clients of all nodes: they run what is placed on them, and tell the servers of it as long as they reach them. */
 export class FakeClients {
   readonly runs = new Map<string, AllocationRun>();
+  readonly gc: ClientGc;
 
   constructor(
     private readonly options: ClientOptions,
     private readonly tell: (allocation: Allocation) => void,
-  ) {}
+  ) {
+    this.gc = new ClientGc(this.runs, options.gcMaxAllocs);
+  }
 
   start(allocation: Allocation, node: FakeNode): void {
     const { ledger, images, executorMs } = this.options;
     const { group } = allocation;
+    this.gc.makeRoom(node);
     const directory = this.directoryOf(allocation.ID);
     const logs: LogFiles[] = [];
     const tasks = group.Tasks.map((task) => {
@@ -93,7 +100,9 @@ export class FakeClients {
     await Promise.all(runs.map(({ finished }) => finished));
   }
 
-  private report({ allocation, node, tasks }: AllocationRun): void {
+  private report(run: AllocationRun): void {
+    const { allocation, node, tasks } = run;
+    if (tasks.every(({ state }) => state.State === 'dead')) this.gc.end(run);
     if (!node.isConnected) return;
     allocation.TaskStates = Object.fromEntries(tasks.map(({ task, state }) => [task.Name, copyOf(state)]));
     const [status, description] = clientStatus(tasks.map(({ state }) => state));

@@ -7,7 +7,9 @@ import { Evaluations } from './fake-evaluations.js';
 import { Jobs } from './fake-jobs.js';
 import { FakeLedger } from './fake-ledger.js';
 import { FakeNode, type Machine } from './fake-nodes.js';
+import { collectAtRandom } from './fake-random-gc.js';
 import { FakeState } from './fake-state.js';
+import { collectSystem } from './fake-system-gc.js';
 import type { ImagePull } from './fake-task.js';
 
 export interface ClusterOptions {
@@ -16,6 +18,12 @@ export interface ClusterOptions {
   nodePools?: readonly string[];
   /** How long the end of an executor takes to be believed. */
   executorMs?: number;
+  /** Allocations that a client keeps, ended ones included: 50 if absent. */
+  gcMaxAllocs?: number;
+  /** Something is collected about so often, by chance. */
+  randomGc?: { everyMs: number };
+  /** Of what happens by chance. */
+  seed?: number;
 }
 
 /** The servers of a Nomad cluster and its clients, whose tasks are processes of this machine. */
@@ -31,17 +39,21 @@ export class FakeCluster {
   readonly clients: FakeClients;
   readonly evaluations: Evaluations;
   readonly jobs: Jobs;
+  private readonly stopRandomGc: () => void;
 
   constructor({
     version,
     machines = [{ name: 'rack-1' }],
     nodePools = ['default'],
     executorMs = 3_000,
+    gcMaxAllocs = 50,
+    randomGc,
+    seed = 1,
   }: ClusterOptions) {
     const nodes = machines.map((machine) => new FakeNode(machine, version));
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
     this.clients = new FakeClients(
-      { root: this.root, ledger: this.ledger, images: this.images, executorMs },
+      { root: this.root, ledger: this.ledger, images: this.images, executorMs, gcMaxAllocs },
       (allocation) => {
         this.state.putAllocation(allocation, this.state.next());
         this.evaluations.told(allocation);
@@ -49,6 +61,8 @@ export class FakeCluster {
     );
     this.evaluations = new Evaluations(this.state, this.nodes, this.clients);
     this.jobs = new Jobs(this.state, this.evaluations, this.ledger, new Set(nodePools));
+    const collect = (): void => this.collectSystem();
+    this.stopRandomGc = randomGc ? collectAtRandom(this.clients.gc, collect, { ...randomGc, seed }) : () => undefined;
   }
 
   /** Another takes its place. */
@@ -64,7 +78,13 @@ export class FakeCluster {
     return { EvalID: ID, Index: index };
   }
 
+  /** The servers forget what is over. */
+  collectSystem(): void {
+    collectSystem(this.state, this.clients.gc);
+  }
+
   async close(): Promise<void> {
+    this.stopRandomGc();
     this.state.wakeAll();
     await this.clients.close();
     await rm(this.root, { recursive: true, force: true });

@@ -5,9 +5,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Access, type Acl, AclGate } from './fake-acl.js';
 import { agentRoutes } from './fake-agent.js';
 import { type Answer, type SeenRequest, send } from './fake-answer.js';
-import { FakeCluster } from './fake-cluster.js';
+import { type ClusterOptions, FakeCluster } from './fake-cluster.js';
 import { type FaultRule, FaultScript } from './fake-faults.js';
 import { fileHost, fileRoutes } from './fake-file-routes.js';
+import { gcRoutes } from './fake-gc-routes.js';
 import type { Machine } from './fake-nodes.js';
 import { Router } from './fake-router.js';
 import { clusterRoutes, type Route } from './fake-routes.js';
@@ -27,6 +28,11 @@ export interface FakeNomadOptions {
   connectionLimit?: number;
   /** How long the end of an executor takes to be believed. */
   executorMs?: number;
+  /** Where it listens: a free port if absent. */
+  port?: number;
+  /** As of a cluster. */
+  gcMaxAllocs?: ClusterOptions['gcMaxAllocs'];
+  randomGc?: ClusterOptions['randomGc'];
   /** Of what happens by chance. */
   seed?: number;
 }
@@ -63,7 +69,7 @@ export class FakeNomad {
 
   static async start(options: FakeNomadOptions = {}): Promise<FakeNomad> {
     const server = options.tls ? createTlsServer(options.tls) : createServer();
-    server.listen(0, '127.0.0.1');
+    server.listen(options.port ?? 0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const cluster = new FakeCluster({ ...options, version: options.version ?? VERSION });
@@ -168,6 +174,7 @@ function routesOf(options: FakeNomadOptions, cluster: FakeCluster, gate: AclGate
     ...page('/v1/allocations', 'any', allocations),
     ...agentRoutes({ version, acl, gate, namespaces }),
     ...fileRoutes(fileHost(cluster, gate, version)),
+    ...gcRoutes(cluster),
     ...clusterRoutes(cluster, gate, namespaces),
   ];
 }
