@@ -171,7 +171,7 @@ function logLoss({ allocation, log, logText = '', maxConcurrent }: Ending, exit:
 }
 
 /** As many again as run may just have ended; the rest is for what others run there. */
-function gcAdvice(maxConcurrent: number): string {
+export function gcAdvice(maxConcurrent: number): string {
   const least = 2 * maxConcurrent + 50;
   return `clients throw away what ended once they hold \`client.gc_max_allocs\` allocations, running ones counted: set it to ${least} or more (twice the ${maxConcurrent} cases at once, and 50 for others)`;
 }
