@@ -21,8 +21,12 @@ export { eventually } from './eventually.js';
 const START_WITHIN_MS = 120_000;
 const QUIET = new DefaultLogger('ERROR');
 
-/** Once per test file, before anything native is used. */
+let hasRuntime = false;
+
+/** Before anything native is used; once per test file is enough. */
 export function installRuntime(): void {
+  if (hasRuntime) return;
+  hasRuntime = true;
   const logging = { filter: { core: 'ERROR', other: 'ERROR' } as const };
   Runtime.install({ logger: QUIET, shutdownSignals: [], telemetryOptions: { logging } });
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { WorkflowClient } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
@@ -12,8 +13,14 @@ export type Activities = AdmissionActivities & AllocationActivities & ScorecardA
 /** IndexedValueType of the API. */
 const KEYWORD = 2;
 
-/** Workflows on a server that skips the time nobody needs, with activities of the test's own. */
+/**
+ * Workflows on a server that skips the time nobody needs, with activities of the test's own. Each test opens one: the
+ * server never skips time again once a workflow was terminated that had a task to do.
+ */
 export class TimeMachine {
+  private readonly closing = new AbortController();
+  private served: Promise<unknown> = Promise.resolve();
+
   private constructor(
     private readonly environment: TestWorkflowEnvironment,
     private readonly bundlePath: string,
@@ -40,7 +47,13 @@ export class TimeMachine {
   }
 
   /** Serves every queue while `work` runs. */
-  async serving<T>(activities: Partial<Activities>, work: () => Promise<T>): Promise<T> {
+  serving<T>(activities: Partial<Activities>, work: () => Promise<T>): Promise<T> {
+    const served = this.serve(activities, work);
+    this.served = served.catch(() => undefined);
+    return served;
+  }
+
+  private async serve<T>(activities: Partial<Activities>, work: () => Promise<T>): Promise<T> {
     const workers = await Promise.all(
       Object.values(TASK_QUEUES).map((taskQueue) =>
         Worker.create({
@@ -48,20 +61,26 @@ export class TimeMachine {
           taskQueue,
           workflowBundle: { codePath: this.bundlePath },
           activities,
+          shutdownForceTime: '5 seconds',
           interceptors: { activity: [() => ({ inbound: new FailureInterceptor() })] },
         }),
       ),
     );
     const running = Promise.all(workers.map((worker) => worker.run()));
+    const { signal } = this.closing;
+    const closed = once(signal, 'abort').then(() => Promise.reject(new Error('the time machine was closed')));
     try {
-      return await work();
+      return await Promise.race([this.environment.connection.withAbortSignal(signal, work), closed]);
     } finally {
       for (const worker of workers) worker.shutdown();
       await running;
     }
   }
 
+  /** Also ends what a test that took too long left: its workers would poll a server that is gone, and end no process. */
   async close(): Promise<void> {
+    this.closing.abort();
+    await this.served;
     await this.environment.teardown();
   }
 }

@@ -22,10 +22,10 @@ const POOL = 'rt:default:cluster';
 
 let time: TimeMachine;
 
-beforeAll(async () => {
+beforeEach(async () => {
   time = await TimeMachine.open();
 }, 2 * MINUTE);
-afterAll(() => time.close(), MINUTE);
+afterEach(() => time.close(), MINUTE);
 
 let made = 0;
 const newRunId = (): string => {

@@ -12,10 +12,10 @@ const PROMOTED = 'sc_44444444444444444444444444';
 
 let time: TimeMachine;
 
-beforeAll(async () => {
+beforeEach(async () => {
   time = await TimeMachine.open();
 }, 2 * MINUTE);
-afterAll(() => time.close(), MINUTE);
+afterEach(() => time.close(), MINUTE);
 
 /** A pool that grants whatever is asked for, and counts what is asked for and not finished yet. */
 class Pool {
