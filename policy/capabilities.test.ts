@@ -1,7 +1,7 @@
 import { EvalCase } from '../contracts/case.js';
 import { HarnessSpec } from '../contracts/harness.js';
 import { RuntimeSpec } from '../contracts/runtime.js';
-import { derive, type OperatorFlags, operatorFaults, siteFaults, unenforcedAxes } from './capabilities.js';
+import { derive, type OperatorFlags, runtimeFaults, siteFaults, unenforcedAxes } from './capabilities.js';
 
 const aCase = (parts: object = {}) => EvalCase.parse({ id: 'a', task: 'add', ...parts });
 const aHarness = (parts: object = {}) =>
@@ -118,6 +118,15 @@ describe('siteFaults', () => {
       'env.kind',
       'needs capability computer-use',
     ],
+    [
+      'less memory than Nomad gives',
+      { resources: { memoryMb: 9 } },
+      {},
+      nomad(),
+      'BAD_SPEC',
+      'resources.memoryMb',
+      '9 MB is less than the 10 MB',
+    ],
     ['a sandbox', sandbox, {}, nomad(), 'CAPABILITY_MISSING', 'placement.isolation', 'needs capability sandbox'],
     [
       'a sandbox on local, whatever it declares',
@@ -216,7 +225,7 @@ describe('unenforcedAxes', () => {
   });
 });
 
-describe('operatorFaults', () => {
+describe('runtimeFaults', () => {
   test.each([
     ['local', local(), 'kind', 'EVERDICT_ALLOW_LOCAL_RUNTIMES=1'],
     ['exec', nomad({ driver: 'exec' }), 'driver', 'EVERDICT_ALLOW_UNISOLATED_DRIVERS=1'],
@@ -228,14 +237,14 @@ describe('operatorFaults', () => {
       'EVERDICT_ALLOW_AMBIENT_KUBECONFIG=1',
     ],
   ])('name the setting that would allow %s', (_title, spec, path, setting) => {
-    expect(operatorFaults(spec, NO_FLAGS)).toEqual([{ path, message: expect.stringContaining(setting) }]);
-    expect(operatorFaults(spec, FLAGS)).toEqual([]);
+    expect(runtimeFaults(spec, NO_FLAGS)).toEqual([{ path, message: expect.stringContaining(setting) }]);
+    expect(runtimeFaults(spec, FLAGS)).toEqual([]);
   });
 
   test.each([
     ['docker', nomad()],
     ['a kubeconfig', k8s()],
   ])('are none for %s', (_title, spec) => {
-    expect(operatorFaults(spec, NO_FLAGS)).toEqual([]);
+    expect(runtimeFaults(spec, NO_FLAGS)).toEqual([]);
   });
 });

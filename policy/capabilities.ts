@@ -3,6 +3,7 @@ import type { ErrorCode, FieldError } from '../contracts/errors.js';
 import type { HarnessSpec } from '../contracts/harness.js';
 import { Capability, type RuntimeSpec } from '../contracts/runtime.js';
 import { declaredResources } from './demand.js';
+import { NOMAD_LEAST_MEMORY_MB, nomadFaults } from './nomad-spec.js';
 
 /** Container runtimes with a kernel or a guest of their own. Others count as hardened only where the spec declares `sandbox`. */
 const HARDENED = /(^|[^a-z])(runsc|gvisor|kata|firecracker|krun)([^a-z]|$)/i;
@@ -65,23 +66,29 @@ export interface OperatorFlags {
   networkPolicyClusters?: readonly string[];
 }
 
-/** Why this deployment does not take such a runtime at all; paths are those of the spec. */
-export function operatorFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldError[] {
+/** Why this deployment does not take such a runtime at all, or its cluster none of its jobs; paths are those of the spec. */
+export function runtimeFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldError[] {
+  const faults = spec.kind === 'nomad' ? nomadFaults(spec) : [];
+  const refuse = (path: string, message: string) => faults.push({ path, message });
   if (spec.kind === 'local' && !flags.allowLocalRuntimes) {
-    const message =
-      'local runtimes run processes on the worker’s host; the operator has to set EVERDICT_ALLOW_LOCAL_RUNTIMES=1';
-    return [{ path: 'kind', message }];
+    refuse(
+      'kind',
+      'local runtimes run processes on the worker’s host; the operator has to set EVERDICT_ALLOW_LOCAL_RUNTIMES=1',
+    );
   }
   if (spec.kind === 'nomad' && !isContainerRuntime(spec) && !flags.allowUnisolatedDrivers) {
-    const message = `driver ${spec.driver} does not isolate jobs; the operator has to set EVERDICT_ALLOW_UNISOLATED_DRIVERS=1`;
-    return [{ path: 'driver', message }];
+    refuse(
+      'driver',
+      `driver ${spec.driver} does not isolate jobs; the operator has to set EVERDICT_ALLOW_UNISOLATED_DRIVERS=1`,
+    );
   }
   if (spec.kind === 'k8s' && spec.context !== undefined && !flags.allowAmbientKubeconfig) {
-    const message =
-      '`context` uses the platform’s own kubeconfig; the operator has to set EVERDICT_ALLOW_AMBIENT_KUBECONFIG=1, else give `kubeconfigSecret`, or `server` with `authSecret`';
-    return [{ path: 'context', message }];
+    refuse(
+      'context',
+      '`context` uses the platform’s own kubeconfig; the operator has to set EVERDICT_ALLOW_AMBIENT_KUBECONFIG=1, else give `kubeconfigSecret`, or `server` with `authSecret`',
+    );
   }
-  return [];
+  return faults;
 }
 
 export interface SiteFault extends FieldError {
@@ -124,13 +131,16 @@ function unenforceable(
 ): FieldError[] {
   const faults: FieldError[] = [];
   const refuse = (path: string, message: string) => faults.push({ path, message });
-  const { cpu, gpu } = declaredResources(evalCase, harness);
+  const { cpu, memoryMb, gpu } = declaredResources(evalCase, harness);
   const os = evalCase.placement?.os ?? 'linux';
   const network = networkFault(evalCase, spec, flags);
   if (network) refuse('network.mode', network);
   if (gpu !== undefined && isUnenforced(spec)) refuse('resources.gpu', `${siteName(spec)} cannot give GPUs to a job`);
   if (cpu !== undefined && spec.kind === 'nomad' && !spec.cpuMhzPerCore && !isUnenforced(spec)) {
     refuse('resources.cpu', `${cpu} millicores cannot be placed: the runtime has no \`cpuMhzPerCore\``);
+  }
+  if (memoryMb !== undefined && spec.kind === 'nomad' && memoryMb < NOMAD_LEAST_MEMORY_MB) {
+    refuse('resources.memoryMb', `${memoryMb} MB is less than the ${NOMAD_LEAST_MEMORY_MB} MB that Nomad gives a job`);
   }
   if (evalCase.placement?.isolation === 'sandbox' && !isContainerRuntime(spec)) {
     refuse('placement.isolation', `${siteName(spec)} cannot isolate jobs in a sandbox`);

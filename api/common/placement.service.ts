@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EvalCase } from '../../contracts/case.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
-import { operatorFaults } from '../../policy/capabilities.js';
+import { runtimeFaults } from '../../policy/capabilities.js';
 import { Placement } from '../../policy/placement.js';
 import { CandidateStore } from '../../store/candidate.store.js';
 import { BUILT_KINDS, type Site } from './case-gate.js';
@@ -28,7 +28,7 @@ export class PlacementService {
 
   async begin(workspace: string, harness: HarnessSpec): Promise<SiteChoice> {
     const known = await this.candidates.of(workspace, BUILT_KINDS);
-    const allowed = known.filter(({ spec }) => operatorFaults(spec, this.operator).length === 0);
+    const allowed = known.filter(({ spec }) => runtimeFaults(spec, this.operator).length === 0);
     if (allowed.length === 0) throw nothingFits(['there is no runtime that takes new work: register one']);
     const placement = new Placement(allowed, harness, this.operator);
     return {

@@ -3,7 +3,7 @@ import { PlatformError } from '../../contracts/errors.js';
 import { fieldPath } from '../../contracts/field-path.js';
 import type { HarnessSpec, Params } from '../../contracts/harness.js';
 import { nearest } from '../../contracts/nearest.js';
-import { operatorFaults } from '../../policy/capabilities.js';
+import { runtimeFaults } from '../../policy/capabilities.js';
 import { SecretStore } from '../../secrets/secret.store.js';
 import { DatasetStore, type RegisteredDataset } from '../../store/dataset.store.js';
 import { HarnessStore, type RegisteredHarness } from '../../store/harness.store.js';
@@ -44,7 +44,7 @@ export class ReferencesService {
   /** A runtime of the workspace, or a shared one, with the limits in force, whatever its version. */
   async site(workspace: string, ref: string): Promise<Site> {
     const found = await this.registered(workspace, ref);
-    const faults = operatorFaults(found.spec, this.operator);
+    const faults = runtimeFaults(found.spec, this.operator);
     if (faults.length > 0) throw invalid(`runtime ${found.id}@${found.version}`, faults, 'BAD_SPEC');
     if (found.drain) throw draining(found.id, found.drain);
     return found;

@@ -4,7 +4,7 @@ import { Egress, REFUSED_TEXT } from '../../backends/egress/guard.js';
 import { boundKubeconfig } from '../../backends/k8s/k8s.access.js';
 import type { FieldError } from '../../contracts/errors.js';
 import type { RuntimeSpec } from '../../contracts/runtime.js';
-import { operatorFaults } from '../../policy/capabilities.js';
+import { runtimeFaults } from '../../policy/capabilities.js';
 import { originOf } from '../../policy/origins.js';
 import { type BoundCredential, ClusterCredentials } from '../../secrets/cluster-credential.js';
 import { KnownRuntimeStore } from '../../store/known-runtime.store.js';
@@ -27,7 +27,7 @@ export class RuntimeGate {
   async faults(workspace: string, spec: RuntimeSpec): Promise<FieldError[]> {
     const reply = await this.credentials.of(workspace, spec);
     return [
-      ...operatorFaults(spec, this.operator),
+      ...runtimeFaults(spec, this.operator),
       ...addressesOf(spec)
         .filter(({ url }) => this.egress.refusesUrl(url))
         .map(({ path }) => ({ path, message: REFUSED_TEXT })),
