@@ -9,7 +9,13 @@ import { type LogTrouble, logTroubleOf } from './nomad.log-status.js';
 import { type LogFile, LogFiles, logFileIndex } from './nomad.rotation.js';
 
 /** `at` is the offset of the first byte in what the job wrote. No bytes: there are no more now. */
-export type LogRead = { kind: 'bytes'; at: number; bytes: Uint8Array } | LogTrouble;
+export interface LogBytes {
+  kind: 'bytes';
+  at: number;
+  bytes: Uint8Array;
+}
+
+export type LogRead = LogBytes | LogTrouble;
 
 export interface LogTailOptions {
   client: Pick<NomadClient, 'get' | 'ask' | 'hasToken'>;
@@ -83,6 +89,12 @@ export class NomadLogTail {
     if (this.isDoubtful) return 'short';
     if (end === undefined) return 'unknown';
     return end === this.seen ? 'whole' : 'short';
+  }
+
+  /** Reading begins anew, with the oldest byte that is left. */
+  restart(): void {
+    this.moveTo(this.files.startOf(this.files.oldest), { isDoubtful: false });
+    this.isFarBehind = false;
   }
 
   private ask(): { at: number } {

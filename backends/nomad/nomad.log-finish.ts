@@ -1,0 +1,99 @@
+import { pause } from '../pause.js';
+import type { LogBytes, NomadLogTail } from './nomad.log.js';
+import type { LogTrouble } from './nomad.log-status.js';
+
+/** What became of a log of which no more is written. */
+export type LogEnd =
+  | {
+      kind: 'complete';
+      /** All of it was read, by the sizes of its files. */
+      isVerified: boolean;
+      /** What it is, where that is not what was told of it: all that is left, from its oldest byte on. */
+      instead?: readonly LogBytes[];
+    }
+  /** Less was read than there is, or something else each time. */
+  | { kind: 'short' }
+  | LogTrouble;
+
+/** How long is waited between tries of what may pass; then it is given up. */
+export interface LogPatience {
+  firstMs: number;
+  longestMs: number;
+  tries: number;
+}
+
+/** About a minute. */
+const PATIENCE: LogPatience = { firstMs: 250, longestMs: 8_000, tries: 12 };
+/** A log that seems short has more in a moment, or never. */
+const SHORT_TRIES = 3;
+/** How often a log that does not agree with its size is read from its beginning. */
+const MOST_READINGS = 4;
+/** A longer one is not: two of them are held to be compared. */
+const MOST_REREAD_BYTES = 16 * 1_024 * 1_024;
+
+/** Reads on to the end of a log, and from its beginning where what was read cannot be all of it. */
+export async function* finishLog(
+  tail: NomadLogTail,
+  signal: AbortSignal,
+  patience = PATIENCE,
+): AsyncGenerator<LogBytes, LogEnd> {
+  const end = yield* readToEnd(tail, signal, patience);
+  return end.kind === 'short' ? readAgain(tail, signal, patience) : end;
+}
+
+/** Two readings that agree, of the right size, are believed; of that size alone one may be in another order. */
+async function readAgain(tail: NomadLogTail, signal: AbortSignal, patience: LogPatience): Promise<LogEnd> {
+  let before: Buffer | undefined;
+  for (let reading = 1; reading <= MOST_READINGS; reading += 1) {
+    tail.restart();
+    const found = await collected(readToEnd(tail, signal, patience));
+    if (!found) break;
+    const { end, pieces } = found;
+    if (end.kind !== 'complete' && end.kind !== 'short') return end;
+    const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+    const isSame = before?.equals(bytes) === true;
+    before = bytes;
+    if (isSame && end.kind === 'complete') return { ...end, instead: pieces };
+  }
+  return { kind: 'short' };
+}
+
+/** Nothing if it is too long. */
+async function collected(
+  parts: AsyncGenerator<LogBytes, LogEnd>,
+): Promise<{ end: LogEnd; pieces: LogBytes[] } | undefined> {
+  const pieces: LogBytes[] = [];
+  for (let size = 0; size <= MOST_REREAD_BYTES; size += pieces.at(-1)?.bytes.length ?? 0) {
+    const part = await parts.next();
+    if (part.done) return { end: part.value, pieces };
+    pieces.push(part.value);
+  }
+  return undefined;
+}
+
+async function* readToEnd(
+  tail: NomadLogTail,
+  signal: AbortSignal,
+  { firstMs, longestMs, tries }: LogPatience,
+): AsyncGenerator<LogBytes, LogEnd> {
+  let tried = 0;
+  for (let delayMs = firstMs; ; delayMs = Math.min(longestMs, delayMs * 2)) {
+    const read = await tail.next(signal);
+    if (read.kind === 'bytes' && read.bytes.length > 0) {
+      yield read;
+      tried = 0;
+      delayMs = firstMs / 2;
+      continue;
+    }
+    const end = read.kind === 'bytes' ? await standingOf(tail, signal) : read;
+    tried += 1;
+    const most = end.kind === 'unreachable' ? tries : end.kind === 'short' ? SHORT_TRIES : 1;
+    if (tried >= most) return end;
+    await pause(delayMs, signal);
+  }
+}
+
+async function standingOf(tail: NomadLogTail, signal: AbortSignal): Promise<LogEnd> {
+  const found = await tail.verify(signal);
+  return found === 'short' ? { kind: 'short' } : { kind: 'complete', isVerified: found === 'whole' };
+}
