@@ -10,16 +10,16 @@ export type LogTrouble =
   /** It may be there, and cannot be read now. */
   | { kind: 'unreachable'; text: string };
 
-const COLLECTED = 'its log was collected on its client with the allocation, as `client.gc_max_allocs` has it';
+const COLLECTED = 'its client has thrown the allocation away';
 
 /** By its text, for the statuses say little: four 404s mean four things, and versions differ in them. */
 const GONE: readonly (readonly [RegExp, string])[] = [
-  [/Unknown allocation "/, 'Nomad no longer knows the allocation, nor its log: see `client.gc_max_allocs`'],
+  [/Unknown allocation "/, 'Nomad no longer knows the allocation'],
   [/state for allocation .* not found on client/, COLLECTED],
   [/failed to list entries: .*(no such file or directory|cannot find the)/s, COLLECTED],
-  [/Unknown node "?/, 'its node was removed from Nomad, and its log with it'],
+  [/Unknown node "?/, 'its node was removed from Nomad'],
   [/unknown task name "/, 'its allocation has no such task'],
-  [/log entry for task .* not found/, 'Nomad keeps no log of it: logging may be off'],
+  [/log entry for task .* not found/, 'Nomad keeps none of it: logging may be off'],
 ];
 
 const NOT_NOW: readonly (readonly [RegExp, string])[] = [

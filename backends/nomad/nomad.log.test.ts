@@ -1,142 +1,208 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { parseAllowList } from '../../policy/addresses.js';
-import { Egress } from '../egress/guard.js';
-import { NomadClient } from './nomad.client.js';
-import { type LogRead, NomadLogTail } from './nomad.log.js';
+import fc from 'fast-check';
+import type { Fault } from '../../dev/fake-nomad/fake-faults.js';
+import { LISTING, LOGS, LogLab } from '../../test/nomad-log-lab.js';
+import type { LogRead, NomadLogTail } from './nomad.log.js';
 
-const ALLOCATION = '0f6a1c1e-0000-4000-8000-000000000001';
-const signal = AbortSignal.timeout(60_000);
+let lab: LogLab;
+beforeAll(async () => {
+  lab = await LogLab.start();
+});
+beforeEach(() => lab.clear());
+afterAll(() => lab.stop());
 
-/** The log files of one allocation as Nomad serves them: offsets count from the oldest that is left. */
-class LogServer {
-  files = new Map<number, Buffer>([[0, Buffer.alloc(0)]]);
-  frameBytes = 64 * 1_024;
-  mayList = true;
-  asked: URL[] = [];
-  /** What the next requests of logs get in place of the log. */
-  instead: { status: number; body: string | Buffer; type?: string }[] = [];
-  glued = '';
-  private readonly server = createServer((request, reply) => this.serve(request, reply));
+const { signal } = new AbortController();
 
-  async start(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
+/** What was read, by its offset: what goes on joins what was before, and a gap begins anew. */
+type Found = [number, string][];
 
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-
-  write(index: number, text: string | Buffer): void {
-    this.files.set(index, Buffer.concat([this.files.get(index) ?? Buffer.alloc(0), Buffer.from(text)]));
-  }
-
-  private serve(request: IncomingMessage, reply: ServerResponse): void {
-    const url = new URL(request.url ?? '', 'http://nomad.test');
-    this.asked.push(url);
-    const files = [...this.files].sort(([a], [b]) => a - b);
-    if (url.pathname === `/v1/client/fs/ls/${ALLOCATION}`) {
-      if (!this.mayList) {
-        reply.writeHead(403).end('Permission denied');
-        return;
-      }
-      reply.end(JSON.stringify(files.map(([index, { length }]) => ({ Name: `case.stdout.${index}`, Size: length }))));
-      return;
-    }
-    const instead = this.instead.shift();
-    if (instead) {
-      reply.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json' }).end(instead.body);
-      return;
-    }
-    reply.writeHead(200, { 'content-type': 'application/json' });
-    let skip = Number(url.searchParams.get('offset'));
-    for (const [index, content] of files) {
-      let at = Math.min(skip, content.length);
-      skip -= at;
-      for (; at < content.length; at += this.frameBytes) {
-        const data = content.subarray(at, at + this.frameBytes);
-        const frame = {
-          Data: data.toString('base64'),
-          File: `alloc/logs/case.stdout.${index}`,
-          Offset: at + data.length,
-        };
-        reply.write(`${JSON.stringify(frame)}{}`);
-      }
-    }
-    reply.end(this.glued);
-  }
+function add(found: Found, at: number, bytes: Uint8Array): void {
+  const text = Buffer.from(bytes).toString('latin1');
+  const last = found.at(-1);
+  if (last && last[0] + last[1].length === at) last[1] += text;
+  else found.push([at, text]);
 }
 
-let nomad: LogServer;
-let client: NomadClient;
-beforeEach(async () => {
-  nomad = new LogServer();
-  const egress = new Egress(parseAllowList('127.0.0.0/8').rules);
-  client = new NomadClient({ addr: await nomad.start() }, { token: 'x', egress, connections: 2 });
-});
-afterEach(async () => {
-  await client.close();
-  nomad.stop();
-});
-
-const tailOf = (from = 0, more: object = {}): NomadLogTail =>
-  new NomadLogTail({
-    ...{ client, allocation: ALLOCATION, task: 'case', stream: 'stdout', from, fileBytes: 1_000 },
-    ...more,
-  });
-
-/** Reads until there is nothing new: text by its offset, each gap begins a new one. */
-async function readAll(tail: NomadLogTail, found: [number, string][] = []): Promise<[number, string][]> {
+/** Reads until there is nothing new. */
+async function readAll(tail: NomadLogTail, found: Found = []): Promise<Found> {
   for (;;) {
-    const read: LogRead = await tail.next(signal);
+    const read = await tail.next(signal);
     if (read.kind !== 'bytes') throw new Error(JSON.stringify(read));
     if (read.bytes.length === 0) return found;
-    const text = Buffer.from(read.bytes).toString('latin1');
-    const last = found.at(-1);
-    if (last && last[0] + last[1].length === read.at) last[1] += text;
-    else found.push([read.at, text]);
+    add(found, read.at, read.bytes);
   }
 }
 
 test('what a job prints is read on from where reading was, and once', async () => {
-  const tail = tailOf();
+  const tail = lab.tail();
   expect(await readAll(tail)).toEqual([]);
-  nomad.write(0, 'one\n');
+  lab.write(0, 'one\n');
   const found = await readAll(tail);
-  nomad.write(0, 'two\n');
-  nomad.write(1, 'three\n');
+  lab.write(0, 'two\n');
+  lab.write(1, 'three\n');
   expect(await readAll(tail, found)).toEqual([[0, 'one\ntwo\nthree\n']]);
   expect([await tail.verify(signal), tail.isHeadCut, tail.seen]).toEqual(['whole', false, 14]);
 });
 
-test.each([true, false])('a worker that takes over goes on at its offset (may list files: %s)', async (mayList) => {
-  nomad.mayList = mayList;
-  for (const index of [0, 1, 2]) nomad.write(index, `${index}`.repeat(500 + index));
-  const tail = tailOf(700);
+test('bytes of any kind arrive as they are', async () => {
+  const bytes = Uint8Array.from({ length: 5_000 }, (_, index) => (index * 7) % 256);
+  lab.write(0, bytes);
+  expect(await readAll(lab.tail())).toEqual([[0, Buffer.from(bytes).toString('latin1')]]);
+});
+
+test.each([true, false])('a worker that takes over goes on at its offset (may list files: %s)', async (mayRead) => {
+  lab.mayReadFiles = mayRead;
+  for (const index of [0, 1, 2]) lab.write(index, `${index}`.repeat(500 + index));
+  const tail = lab.tail(700);
   expect(await readAll(tail)).toEqual([[700, '1'.repeat(301) + '2'.repeat(502)]]);
-  nomad.write(2, 'on');
+  lab.write(2, 'on');
   expect(await readAll(tail)).toEqual([[1_503, 'on']]);
 });
 
 test.each([true, false])(
   'N09 files that go between reads cut nothing that was read, and shift nothing (may list files: %s)',
-  async (mayList) => {
-    nomad.mayList = mayList;
-    for (const index of [0, 1, 2]) nomad.write(index, `${index}`.repeat(900));
-    const tail = tailOf();
+  async (mayRead) => {
+    lab.mayReadFiles = mayRead;
+    for (const index of [0, 1, 2]) lab.write(index, `${index}`.repeat(900));
+    const tail = lab.tail();
     const found = await readAll(tail);
-    nomad.files.delete(0);
-    nomad.write(2, '+');
-    nomad.write(3, 'x');
+    lab.drop(0);
+    lab.write(2, '+');
+    lab.write(3, 'x');
     expect(await readAll(tail, found)).toEqual([[0, `${'0'.repeat(900)}${'1'.repeat(900)}${'2'.repeat(900)}+x`]]);
     expect(tail.isHeadCut).toBe(false);
-    nomad.files.clear();
-    nomad.write(6, 'far on');
+    for (const index of [1, 2, 3]) lab.drop(index);
+    lab.write(6, 'far on');
     expect((await readAll(tail)).at(-1)).toEqual([2_701 + 3_000, 'far on']);
     expect(tail.isHeadCut).toBe(true);
+  },
+);
+
+test('N09 a line that two files share is one line, and what was before the oldest shows as a gap', async () => {
+  lab.drop(0);
+  lab.write(3, '{"score":0.');
+  lab.write(4, '91}\n');
+  const tail = lab.tail();
+  expect(await readAll(tail)).toEqual([[3_000, '{"score":0.91}\n']]);
+  expect([tail.isHeadCut, await tail.verify(signal)]).toEqual([true, 'whole']);
+});
+
+const FLAWS: [string, Fault[]][] = [
+  ['is cut', ['truncated', 'truncated']],
+  ['ends early without a sign', ['short', 'short', 'short', 'short']],
+  [
+    'ends in an error',
+    [{ status: 200, body: '{}failed to stream "/x": EOF', headers: { 'content-type': 'application/json' } }],
+  ],
+];
+test.each(FLAWS)('an answer that %s adds what is whole in it, and is gone on from there', async (_title, faults) => {
+  for (let index = 0; index < 4; index += 1) lab.write(index, `${index}`.repeat(90_000));
+  lab.meets(LOGS, ...faults);
+  const tail = lab.tail(0, { fileBytes: 100_000 });
+  const found: Found = [];
+  while (tail.seen < 360_000) {
+    const read: LogRead = await tail.next(signal).catch(() => ({ kind: 'unreachable', text: 'cut' }));
+    if (read.kind === 'bytes') add(found, read.at, read.bytes);
+  }
+  expect(found).toEqual([[0, [0, 1, 2, 3].map((index) => `${index}`.repeat(90_000)).join('')]]);
+});
+
+test('text in place of frames is taken as it is', async () => {
+  const plain = (body: string): Fault => ({ status: 200, body, headers: { 'content-type': 'text/plain' } });
+  lab.meets(LOGS, plain('{"Data":"no frame"}\n'), plain('{"Data":"no frame"}\nand on'.slice(-22)));
+  expect(await readAll(lab.tail())).toEqual([[0, '{"Data":"no frame"}\nand on']]);
+});
+
+test('a server that answers the whole each time is understood, and nothing is told twice', async () => {
+  const whole: Fault = {
+    status: 200,
+    body: 'x'.repeat(30) + '\n'.repeat(30),
+    headers: { 'content-type': 'text/plain' },
+  };
+  lab.faults.add({ path: LOGS, fault: whole });
+  lab.faults.add({ path: LISTING, fault: { status: 404, body: 'Invalid method' } });
+  const tail = lab.tail();
+  expect(await readAll(tail)).toEqual([[0, 'x'.repeat(30) + '\n'.repeat(30)]]);
+  expect(await readAll(tail)).toEqual([]);
+});
+
+test('of a log that is far longer than is kept, what lies between may be left out', async () => {
+  const mb = Buffer.alloc(1_024 * 1_024, 'x');
+  for (let index = 0; index < 50; index += 1) lab.write(index, mb);
+  lab.write(50, 'the end');
+  const tail = lab.tail(0, { fileBytes: mb.length, keep: { head: 1_024, tail: 1_024 } });
+  const found = await readAll(tail);
+  expect(found.map(([at]) => at)).toEqual([0, 34 * mb.length + 7]);
+  expect(found.at(-1)?.[1].endsWith('xthe end')).toBe(true);
+  expect([await tail.verify(signal), tail.isHeadCut]).toEqual(['whole', false]);
+});
+
+test.each<[string, Fault, object]>([
+  [
+    'what has not started',
+    { status: 404, body: 'task "case" not started yet. No logs available' },
+    { kind: 'not-started' },
+  ],
+  ['what was collected', { status: 404, body: 'Unknown allocation "x"' }, { kind: 'gone' }],
+  ['no path to it', { status: 404, body: 'No path to node' }, { kind: 'unreachable' }],
+])('%s is told apart', async (_title, fault, expected) => {
+  lab.meets(LOGS, fault);
+  expect(await lab.tail().next(signal)).toMatchObject(expected);
+});
+
+test('what Nomad refuses is thrown, with what is wrong', async () => {
+  lab.meets(LOGS, { status: 500, body: 'rpc error: Permission denied' });
+  await expect(lab.tail().next(signal)).rejects.toMatchObject({ reason: 'auth' });
+});
+
+const FILE_BYTES = 600;
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ print: fc.oneof(fc.nat(60), fc.nat(900)) }) },
+  { weight: 5, arbitrary: fc.constant('read' as const) },
+  { weight: 1, arbitrary: fc.constant('take over' as const) },
+  { weight: 1, arbitrary: fc.constantFrom<Fault>('short', 'truncated', { status: 404, body: 'No path to node' }) },
+);
+
+test.each([true, false])(
+  'whatever is printed, dropped and cut between reads, each byte is told once and where it was (may list files: %s)',
+  async (mayRead) => {
+    const run = async (steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[]) => {
+      lab.clear();
+      lab.mayReadFiles = mayRead;
+      let printed = '';
+      let tail = lab.tail(0, { fileBytes: FILE_BYTES });
+      const found: Found = [];
+      const read = async (): Promise<void> => {
+        const next = await tail.next(signal).catch(() => undefined);
+        if (next?.kind === 'bytes' && next.bytes.length > 0) add(found, next.at, next.bytes);
+      };
+      for (const next of [...steps, 'read', 'read'] as const) {
+        if (next === 'read') await read();
+        else if (next === 'take over') tail = lab.tail(tail.seen, { fileBytes: FILE_BYTES });
+        else if (typeof next === 'string' || !('print' in next)) lab.meets(LOGS, next);
+        else {
+          const before = printed.length;
+          while (printed.length < before + next.print) printed += `line ${printed.length}\n`;
+          for (let at = before; at < printed.length; ) {
+            const index = Math.floor(at / FILE_BYTES);
+            const end = Math.min(printed.length, (index + 1) * FILE_BYTES);
+            lab.write(index, printed.slice(at, end));
+            if (index >= 3) lab.drop(index - 3);
+            at = end;
+          }
+        }
+      }
+      lab.faults.clear();
+      await readAll(tail, found);
+      for (const [at, text] of found) expect(text).toBe(printed.slice(at, at + text.length));
+      for (const [index, [at]] of found.entries()) {
+        const [before = 0, text = ''] = found[index - 1] ?? [];
+        expect(at).toBeGreaterThanOrEqual(before + text.length);
+        // What was missed is whole files, dropped before they were read.
+        if (at > before + text.length) expect(at % FILE_BYTES).toBe(0);
+      }
+      const [last = 0, text = ''] = found.at(-1) ?? [];
+      expect(last + text.length).toBe(printed.length);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 40 }), run), { numRuns: 30 });
   },
 );

@@ -73,8 +73,13 @@ async function pump(reply: ServerResponse, { status, stream, headers }: Extract<
 
 function drained(reply: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    reply.once('drain', resolve);
-    gone.addEventListener('abort', () => resolve(), { once: true });
+    const done = (): void => {
+      reply.off('drain', done);
+      gone.removeEventListener('abort', done);
+      resolve();
+    };
+    reply.once('drain', done);
+    gone.addEventListener('abort', done);
   });
 }
 
