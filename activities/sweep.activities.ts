@@ -1,4 +1,4 @@
-import type { RuntimeKind } from '../contracts/runtime.js';
+import { BUILT_KINDS, type RuntimeKind } from '../contracts/runtime.js';
 import { errored } from '../policy/results.js';
 import { TERMINATED } from '../policy/sweep.js';
 import type { AuditStore } from '../store/audit.store.js';
@@ -35,6 +35,12 @@ export interface Swept {
   next: string;
 }
 
+export interface Woken {
+  kinds: RuntimeKind[];
+  /** Those of which leftovers are looked for. Absent in histories of when `local` alone was. */
+  swept?: RuntimeKind[];
+}
+
 export type Orphan = Omit<LiveAttempt, 'to'>;
 
 export type SweepActivities = ReturnType<typeof createSweepActivities>;
@@ -59,9 +65,10 @@ export function createSweepActivities({
 }: Deps) {
   return {
     /** Starts the ledgers that somebody needs, as one that was terminated rebuilds itself. Returns what kinds of runtime there are. */
-    async wakePools(): Promise<{ kinds: RuntimeKind[] }> {
+    async wakePools(): Promise<Woken> {
       for (const poolId of await pools.active()) await sender.wake(poolId);
-      return { kinds: await sweep.kinds() };
+      const kinds = await sweep.kinds();
+      return { kinds, swept: kinds.filter((kind) => BUILT_KINDS.includes(kind)) };
     },
 
     /** Attempts that keep a slot and have nobody who would ever give it back. */

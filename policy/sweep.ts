@@ -19,17 +19,28 @@ export const hasEndedItself = (status: string): boolean => status === 'COMPLETED
 export interface Allocation {
   name: string;
   madeAt: number;
+  /** Whose it is, where several workspaces share what was looked at. */
+  workspaceId?: string;
+  /** When it is surely over, epoch ms. Absent: as soon as it is nobody's. */
+  expiresAt?: number;
 }
+
+/** What the database knows of allocations, by name: whether their attempt is open. */
+export type Standings = ReadonlyMap<string, 'open' | 'closed'>;
 
 /**
  * Allocations of this deployment that should not exist: those older than the grace of which no attempt is open. The row
- * of an attempt comes before its allocation and is closed after it, so one that is closed, or in no row, is nobody's.
+ * of an attempt comes before its allocation and is closed after it, so one that is closed is nobody's. One in no row is
+ * too, but may be of another deployment that goes by the same name: it is left alone until it is surely over.
  */
 export function leftoversOf(
   allocations: readonly Allocation[],
-  open: ReadonlySet<string>,
+  standings: Standings,
   { now, graceMs }: { now: number; graceMs: number },
 ): string[] {
-  const old = allocations.filter(({ madeAt }) => now - madeAt >= graceMs);
-  return old.map(({ name }) => name).filter((name) => !open.has(name));
+  const isLeftover = ({ name, madeAt, expiresAt = madeAt }: Allocation): boolean => {
+    const standing = standings.get(name);
+    return now - madeAt >= graceMs && (standing === 'closed' || (standing === undefined && now >= expiresAt));
+  };
+  return allocations.filter(isLeftover).map(({ name }) => name);
 }

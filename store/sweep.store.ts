@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { RuntimeKind } from '../contracts/runtime.js';
+import { type RuntimeKind, RuntimeSpec } from '../contracts/runtime.js';
+import type { Standings } from '../policy/sweep.js';
 import { affected, rows, transaction } from './sql.js';
 
 /** An attempt that keeps its slot. */
@@ -12,6 +13,13 @@ export interface LiveAttempt {
   /** The workflow that was told of its grant. */
   to: string;
   seq: number;
+}
+
+/** A confirmed runtime, and the workspace whose it is. */
+interface ConfirmedRuntime {
+  owner: string;
+  spec: RuntimeSpec;
+  isConfirmed: true;
 }
 
 /** Runs that are settled, and keys that are deleted, in one transaction. */
@@ -84,14 +92,33 @@ export class SweepStore {
     }
   }
 
-  /** Of these allocations, those whose attempt is open. */
-  async openAllocations(names: readonly string[]): Promise<Set<string>> {
-    const found = await rows<{ allocation: string }>(
+  /** What is known of these allocations. */
+  async standings(names: readonly string[]): Promise<Standings> {
+    const found = await rows<{ allocation: string; is_closed: boolean }>(
       this.dataSource,
-      'SELECT allocation FROM attempts WHERE allocation = ANY ($1) AND closed_at IS NULL',
+      'SELECT allocation, closed_at IS NOT NULL AS is_closed FROM attempts WHERE allocation = ANY ($1)',
       [names],
     );
-    return new Set(found.map(({ allocation }) => allocation));
+    return new Map(found.map(({ allocation, is_closed }) => [allocation, is_closed ? 'closed' : 'open']));
+  }
+
+  /**
+   * Where the confirmed runtimes of a kind find their clusters: of each owner, each cluster and namespace once, as the
+   * runtime says it that was registered last.
+   */
+  async clusters(kind: RuntimeKind): Promise<ConfirmedRuntime[]> {
+    const found = await rows<{ workspace_id: string; content: unknown }>(
+      this.dataSource,
+      `SELECT DISTINCT ON (workspace_id, content ->> 'addr', content ->> 'namespace') workspace_id, content
+       FROM runtimes WHERE kind = $1 AND confirmed_at IS NOT NULL
+       ORDER BY workspace_id, content ->> 'addr', content ->> 'namespace', pk DESC`,
+      [kind],
+    );
+    return found.map(({ workspace_id: owner, content }) => ({
+      owner,
+      spec: RuntimeSpec.parse(content),
+      isConfirmed: true,
+    }));
   }
 
   /** Deletes idempotency keys that have expired. */

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { AdmissionSender } from '../activities/admission-sender.js';
 import { AttemptFinisher } from '../activities/attempt-finisher.js';
 import { AttemptRunner } from '../activities/attempt-runner.js';
+import { ClusterLeftovers } from '../activities/cluster-leftovers.js';
 import { EndedAttempts } from '../activities/ended-attempts.js';
 import { Holders } from '../activities/holders.js';
 import { HostGuard } from '../activities/host-guard.js';
@@ -18,6 +19,7 @@ import {
 import { JobLoader } from '../activities/job-loader.js';
 import { JobSecrets } from '../activities/job-secrets.js';
 import { LeaseSurvey } from '../activities/lease-survey.js';
+import { Leftovers } from '../activities/leftovers.js';
 import { PauseJudge } from '../activities/pause-judge.js';
 import { Egress } from '../backends/egress/guard.js';
 import type { LocalHost } from '../backends/local/local.host.js';
@@ -27,6 +29,7 @@ import { clusterSettings } from '../config/cluster-settings.js';
 import type { Env } from '../config/env.js';
 import { jobSettings } from '../config/job-settings.js';
 import { VERSION } from '../config/version.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
 import { ClusterCredentials } from '../secrets/cluster-credential.js';
 import { Sealer } from '../secrets/sealer.js';
 import { SecretStore } from '../secrets/secret.store.js';
@@ -148,13 +151,20 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
   });
   const sweepSec = env.EVERDICT_SWEEP_SEC;
   const deployment = env.EVERDICT_DEPLOYMENT;
-  const leftovers = createLeftoverActivities({ backends, sweep, deployment, graceMs: sweepSec * 1_000 });
+  const leftovers = new Leftovers(sweep, sweepSec * 1_000);
+  const skipped = (kind: RuntimeKind, code: string): void => metrics.skippedClusters.inc({ kind, code });
+  const clusters = new ClusterLeftovers({ backends, sweep, leftovers, deployment, log, skipped });
+  const leftoverActivities = createLeftoverActivities({ backends, leftovers, clusters, deployment });
   const sweeps = new SweepSchedule(schedule, { everySec: sweepSec, workflowTaskMs });
   return {
     metrics,
     /** Ends connections to clusters. */
     close: () => resolver.close(),
-    activities: { control, cases: { ...allocation, ...sessions }, local: { ...allocation, ...leftovers } },
+    activities: {
+      control,
+      cases: { ...allocation, ...sessions, ...leftoverActivities },
+      local: { ...allocation, ...leftoverActivities },
+    },
     sweeps,
     outbox: new Outbox({
       client,

@@ -37,7 +37,7 @@ export function measuredBackends(backends: Backends, metrics: WorkerMetrics): Ba
   };
 }
 
-function measuredBackend(backend: Backend, { dispatch, cleanup }: WorkerMetrics): Backend {
+function measuredBackend(backend: Backend, { dispatch, cleanup, placed }: WorkerMetrics): Backend {
   const { kind } = backend;
   return {
     kind,
@@ -52,7 +52,17 @@ function measuredBackend(backend: Backend, { dispatch, cleanup }: WorkerMetrics)
         (result, seconds) => cleanup.observe({ kind, result }, seconds),
         () => backend.stop(allocation),
       ),
-    watch: (allocation, watch) => backend.watch(allocation, watch),
+    async *watch(allocation, watch) {
+      // It is watched as soon as it was handed over; one that was seen to be placed before is not measured.
+      let begun = allocation.placedAs === undefined ? performance.now() : undefined;
+      for await (const event of backend.watch(allocation, watch)) {
+        if (event.kind === 'placed' && begun !== undefined) {
+          placed.observe({ kind }, (performance.now() - begun) / 1_000);
+          begun = undefined;
+        }
+        yield event;
+      }
+    },
     list: (deployment) => backend.list(deployment),
     provenance: (allocation) => backend.provenance(allocation),
   };

@@ -63,6 +63,21 @@ export class WorkerMetrics {
     registers: this.registers,
   });
 
+  readonly skippedClusters = new Counter({
+    name: 'everdict_sweep_skipped_clusters_total',
+    help: 'Clusters that a sweep could not look at for leftovers, by the code of why; the next sweep does.',
+    labelNames: ['kind', 'code'],
+    registers: this.registers,
+  });
+
+  readonly placed = new Histogram({
+    name: 'everdict_placed_duration_seconds',
+    help: 'From when a cluster was handed a job until it was seen to place it on a node.',
+    labelNames: ['kind'],
+    buckets: EFFECT_BUCKETS_SEC,
+    registers: this.registers,
+  });
+
   readonly scrapeErrors = new Counter({
     name: 'everdict_scrape_errors_total',
     help: 'Readings of this source that failed; its series are then missing from the answer.',

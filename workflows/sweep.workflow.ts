@@ -51,8 +51,8 @@ export async function sweepWorkflow(): Promise<SweepResult> {
   };
   const tell = (): void => setCurrentDetails(describe(swept));
 
-  const { kinds } = await inShort(({ wakePools }) => wakePools());
-  const leftovers = Promise.all(kinds.map(removeLeftovers));
+  const { kinds, swept: looked = kinds.filter(isLocal) } = await inShort(({ wakePools }) => wakePools());
+  const leftovers = Promise.all(looked.map(removeLeftovers));
   swept.next.orphans = await inBatches(swept.next.orphans, async (after) => {
     const { orphans, next } = await inShort(({ findOrphans }) => findOrphans({ after }));
     const results = await Promise.all(orphans.map(reclaim));
@@ -76,6 +76,8 @@ export async function sweepWorkflow(): Promise<SweepResult> {
   tell();
   return swept;
 }
+
+const isLocal = (kind: RuntimeKind): boolean => kind === 'local';
 
 const inShort = <Result>(call: (activities: typeof here | typeof anywhere) => Promise<Result>): Promise<Result> =>
   localFirst(
@@ -113,7 +115,6 @@ async function reclaim({ runId, attempt, poolId, kind, holder, seq }: Orphan): P
 }
 
 async function removeLeftovers(kind: RuntimeKind): Promise<number> {
-  if (kind !== 'local') return 0;
   const activities = proxyActivities<LeftoverActivities>({
     ...BOUNDED_CLEANUP,
     taskQueue: caseQueue(kind),

@@ -2,7 +2,7 @@ import { EvalCase } from '../../contracts/case.js';
 import { type ErrorCode, type FieldError, PlatformError } from '../../contracts/errors.js';
 import { fieldPath } from '../../contracts/field-path.js';
 import type { HarnessSpec, Params } from '../../contracts/harness.js';
-import type { Envelope, RuntimeKind, RuntimeSpec } from '../../contracts/runtime.js';
+import { BUILT_KINDS, type Envelope, type RuntimeSpec } from '../../contracts/runtime.js';
 import { type OperatorFlags, siteFaults } from '../../policy/capabilities.js';
 import { declaredResources, demandOf, exceeds } from '../../policy/demand.js';
 import { type JobSettings, unknownSecrets } from '../../policy/job-parts.js';
@@ -124,9 +124,6 @@ export class CaseGate {
     return jobPayload(job, { ...this.limits.jobs, payloadLimit: Number.POSITIVE_INFINITY });
   }
 }
-
-/** Kinds of runtimes on which this version runs cases. */
-export const BUILT_KINDS: readonly RuntimeKind[] = ['local'];
 
 /** Runtimes of the other kinds can be registered already. */
 export function refuseUnbuiltBackend({ spec: { id, version, kind } }: Site): void {

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { EvalCase } from '../../contracts/case.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
+import { BUILT_KINDS } from '../../contracts/runtime.js';
 import { runtimeFaults } from '../../policy/capabilities.js';
 import { Placement } from '../../policy/placement.js';
 import { CandidateStore } from '../../store/candidate.store.js';
-import { BUILT_KINDS, type Site } from './case-gate.js';
+import type { Site } from './case-gate.js';
 import { Operator } from './operator.js';
 
 /** Needs that one refusal lists. */

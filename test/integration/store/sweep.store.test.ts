@@ -20,8 +20,12 @@ test('attempts that keep a slot come in pages, with whom their grant was told', 
   expect(page).toMatchObject([{ runId: `${id}.0`, poolId: POOL, kind: 'local', holder: `case:${id}.0` }]);
   expect(page[0]?.to).toBe(`case:${id}.0`);
   expect((await sweep.liveAttempts(`${id}.0`, 9)).map(({ runId }) => runId)).toEqual([`${id}.2`]);
-  expect(await sweep.openAllocations([`everdict-${id}.0-1`, `everdict-${id}.1-1`, 'other'])).toEqual(
-    new Set([`everdict-${id}.0-1`]),
+  const known = [`everdict-${id}.0-1`, `everdict-${id}.1-1`];
+  expect(await sweep.standings([...known, 'other'])).toEqual(
+    new Map([
+      [known[0], 'open'],
+      [known[1], 'closed'],
+    ]),
   );
 });
 
