@@ -1,9 +1,8 @@
-import type { PlainBytes } from '../../policy/record-scanner.js';
 import type { AllocationEvent, Watch } from '../backend.js';
 import { pause } from '../pause.js';
+import { logged, ScannedOutput } from '../scanned-output.js';
 import { hasCode } from './local.errors.js';
 import type { WrapperLife } from './local.life.js';
-import { ScannedTail } from './local.scan.js';
 import type { JobPaths } from './local.state.js';
 import { FileTail } from './local.tail.js';
 import type { ReadingTurns } from './local.turns.js';
@@ -48,12 +47,13 @@ export async function* followJob(follow: Follow): AsyncGenerator<AllocationEvent
 /** The end is looked for between two reads that find nothing, so what was written before it is never missed. */
 async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail): AsyncGenerator<AllocationEvent> {
   const { nonce, life, from, signal, limitMs } = follow;
-  const scanned = new ScannedTail(stdout, nonce, from.stdout);
+  const scanned = new ScannedOutput(nonce, from.stdout);
   let hasEnded = false;
   let overdueFrom: number | undefined;
   for (let pauseMs = SHORTEST_PAUSE_MS; !signal.aborted; ) {
     const begunAt = performance.now();
-    const out = await scanned.next();
+    const piece = await stdout.next();
+    const out = piece && scanned.take(piece);
     if (out) yield* logged(out.plain);
     if (out?.record) {
       if (stdout.isSealed) {
@@ -93,10 +93,6 @@ async function* followStreams(follow: Follow, stdout: FileTail, stderr: FileTail
     else await pause(pauseMs, signal);
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * PAUSE_GROWTH);
   }
-}
-
-function* logged(plain: readonly PlainBytes[]): Generator<AllocationEvent> {
-  for (const { at, bytes } of plain) yield { kind: 'log', stream: 'stdout', at, bytes };
 }
 
 /** A job that prints more than is kept of it leaves time, and disk, to the others. */

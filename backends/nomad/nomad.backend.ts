@@ -1,40 +1,75 @@
-import { PlatformError } from '../../contracts/errors.js';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import type { Allocation } from '../../policy/sweep.js';
 import type { AllocationEvent, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
 import type { Patience } from '../cluster.js';
 import type { NomadClient } from './nomad.client.js';
+import { versionOf } from './nomad.cluster.js';
+import { attestedOf } from './nomad.job.js';
+import { AgentSelf } from './nomad.replies.js';
+import { listJobs, stopJob } from './nomad.stop.js';
+import { submitJob } from './nomad.submit.js';
+import { watchJob } from './nomad.watch.js';
 
-/** Runs jobs on a Nomad cluster. */
+/** How long the version of a cluster is taken to be the same, and how long it is not asked for where it is not told. */
+const VERSION_MS = 600_000;
+const UNKNOWN_VERSION_MS = 60_000;
+
+/** Runs jobs on a Nomad cluster. Any worker process can go on with any job. */
 export class NomadBackend implements Backend {
   readonly kind = 'nomad';
+  private version: { value: Promise<string | undefined>; until: number } | undefined;
+  /** Of what was submitted just now, by its name. */
+  private readonly attested = new Map<string, Record<string, unknown>>();
 
   constructor(
-    readonly spec: NomadRuntimeSpec,
-    readonly client: NomadClient,
-    readonly patience: Patience,
+    private readonly spec: NomadRuntimeSpec,
+    private readonly client: NomadClient,
+    private readonly patience: Patience,
   ) {}
 
-  async submit(_job: Job, _allocation: AllocationRef): Promise<Submitted> {
-    throw notBuilt();
+  async submit(job: Job, allocation: AllocationRef, isLive = async () => true): Promise<Submitted> {
+    const { client, spec } = this;
+    const attested = attestedOf(job, spec);
+    const clusterVersion = (signal: AbortSignal) => this.clusterVersion(signal);
+    const submitted = await submitJob({ client, spec, job, allocation, isLive, clusterVersion });
+    if (submitted === 'created' || submitted === 'adopted') this.attested.set(allocation.name, attested);
+    return submitted;
   }
 
-  watch(_allocation: AllocationRef, _watch: Watch): AsyncIterable<AllocationEvent> {
-    throw notBuilt();
+  watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent> {
+    const { client, spec, patience } = this;
+    return watchJob({ ...watch, client, spec, patience, allocation });
   }
 
-  async stop(_allocation: AllocationRef): Promise<void> {
-    throw notBuilt();
+  stop({ name }: AllocationRef): Promise<void> {
+    return stopJob(this.client, name);
   }
 
-  async list(_deployment: string): Promise<Allocation[]> {
-    throw notBuilt();
+  list(deployment: string): Promise<Allocation[]> {
+    return listJobs(this.client, deployment);
   }
 
-  async provenance(_allocation: AllocationRef): Promise<Record<string, unknown>> {
-    throw notBuilt();
+  /** What the job was given. Where it runs is told while it is watched. */
+  async provenance({ name }: AllocationRef): Promise<Record<string, unknown>> {
+    const attested = this.attested.get(name);
+    this.attested.delete(name);
+    return { namespace: this.spec.namespace ?? 'default', ...attested };
+  }
+
+  /** Undefined where the token may not read it. */
+  private clusterVersion(signal: AbortSignal): Promise<string | undefined> {
+    if (this.version && performance.now() < this.version.until) return this.version.value;
+    const version = {
+      value: this.client.get('/v1/agent/self', AgentSelf, { signal }).then(
+        (self) => versionOf(self) || undefined,
+        () => {
+          version.until = performance.now() + UNKNOWN_VERSION_MS;
+          return undefined;
+        },
+      ),
+      until: performance.now() + VERSION_MS,
+    };
+    this.version = version;
+    return version.value;
   }
 }
-
-const notBuilt = (): PlatformError =>
-  new PlatformError('BACKEND_NOT_BUILT', 'this version cannot run jobs on nomad runtimes yet');

@@ -40,6 +40,14 @@ export interface Indexed<Reply> {
   index: number;
 }
 
+interface Next {
+  index: number | undefined;
+  waitSec: number;
+  pauseMs: number;
+  listener: NomadListener;
+  signal: AbortSignal;
+}
+
 export interface NomadClientOptions {
   /** An ACL token. */
   token?: string;
@@ -98,28 +106,26 @@ export class NomadClient {
   }
 
   /**
-   * What it is once it is no longer what it was at `index`, or after half a minute at most. Where no connection is free
-   * to wait with, it is asked for after `pauseMs` instead. Index 0 asks at once.
+   * What it is once it is no longer what it was at `index`, or after `waitSec`. Where no connection is free to wait with,
+   * or nothing is known to wait for, it is asked for after `pauseMs` instead. Without an index it is asked for at once.
    */
   async next<Shape extends z.ZodType>(
     path: string,
     shape: Shape,
-    {
-      index,
-      pauseMs,
-      listener,
-      signal,
-    }: { index: number; pauseMs: number; listener: NomadListener; signal: AbortSignal },
+    { index, waitSec, pauseMs, listener, signal }: Next,
   ): Promise<Indexed<z.infer<Shape>>> {
     return this.patiently(signal, listener, async () => {
-      const turn = index > 0 ? this.budget.tryTakeToWait() : undefined;
-      if (index > 0 && !turn) await pause(pauseMs, signal);
-      const wait = turn && { index, wait: `${WAIT_SEC}s` };
+      const begun = performance.now();
+      const turn = index ? this.budget.tryTakeToWait() : undefined;
+      if (index !== undefined && !turn) await pause(pauseMs, signal);
+      const wait = turn && { index, wait: `${Math.min(WAIT_SEC, Math.max(1, Math.ceil(waitSec)))}s` };
       const answer = await this.ask('GET', path, { signal, query: { ...wait } }, turn);
       const reply: z.infer<Shape> = this.parsed(answer, shape);
       const found = Number(answer.headers['x-nomad-index']) || 0;
+      // Something in between may not wait.
+      if (turn && found === index) await pause(pauseMs - (performance.now() - begun), signal);
       // A server that was restored counts anew.
-      return { reply, index: found < index ? 0 : found };
+      return { reply, index: found < (index ?? 0) ? 0 : found };
     });
   }
 

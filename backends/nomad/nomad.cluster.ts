@@ -163,7 +163,8 @@ export class NomadCluster implements ClusterClient {
   }
 }
 
-const versionOf = ({ config, member }: AgentSelf): string => {
+/** Of an agent; empty where it says none. */
+export const versionOf = ({ config, member }: AgentSelf): string => {
   const version = config?.Version?.Version ?? member?.Tags?.build ?? '';
   return /^\d[\w.+-]{0,40}$/.test(version) ? version : '';
 };

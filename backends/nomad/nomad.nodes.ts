@@ -80,6 +80,11 @@ export function placementWarnings(spec: NomadRuntimeSpec, nodes: readonly Node[]
   return warnings;
 }
 
+/** Whether there are nodes, and none in any of its datacenters, of which none is a pattern. */
+export const isInNone = ({ datacenters }: Pick<NomadRuntimeSpec, 'datacenters'>, nodes: readonly Node[]): boolean =>
+  nodes.length > 0 &&
+  !datacenters.some((name) => name.includes('*') || nodes.some(({ Datacenter }) => inDatacenter(name, Datacenter)));
+
 /** `*` at the end stands for any text, as in `dc*`. */
 const inDatacenter = (pattern: string, name: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;

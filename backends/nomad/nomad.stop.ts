@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { PlatformError } from '../../contracts/errors.js';
+import { allocationName, isAllocationOf } from '../../policy/naming.js';
+import type { Allocation } from '../../policy/sweep.js';
+import { oneLine } from '../cluster-text.js';
+import { pause } from '../pause.js';
+import { withTimeLimit } from '../time-limit.js';
+import type { NomadClient } from './nomad.client.js';
+import { allocationsPath, jobPath } from './nomad.paths.js';
+import { JobAllocations, type KnownJob } from './nomad.replies.js';
+import { mayRun } from './nomad.status.js';
+import { readJob } from './nomad.submit.js';
+
+/** A task that does not end is killed after some seconds; a node that does not answer may take minutes to be lost. */
+const STOP_MS = 60_000;
+const FIRST_LOOK_MS = 60;
+const LONGEST_LOOK_MS = 1_000;
+const PER_PAGE = 500;
+
+const Deregistered = z.object({ EvalID: z.string().nullish() });
+
+/**
+ * Ends a job, and reads back that nothing of it runs. One that is dead is left to Nomad's own collection, and so is what
+ * remains of this one: a job that vanished while a client still knows an allocation of it could crash that client.
+ */
+export async function stopJob(client: NomadClient, name: string): Promise<void> {
+  let running = '';
+  try {
+    await withTimeLimit(new AbortController().signal, STOP_MS, async (signal) => {
+      const job = await readJob(client, name, signal);
+      if (job && !isNamedBy(job, name)) return;
+      let isToStop = job !== undefined && !job.Stop;
+      if (isToStop && job?.Status !== 'dead') {
+        await deregister(client, name, signal);
+        isToStop = false;
+      }
+      for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(LONGEST_LOOK_MS, pauseMs * 1.5)) {
+        const query = { all: 'true' };
+        const live = (await client.read(allocationsPath(name), JobAllocations, { signal, query })).filter(mayRun);
+        if (live.length === 0) return;
+        running = live
+          .map(({ ID, NodeName, ClientStatus }) => oneLine(`${ID} on ${NodeName} (${ClientStatus})`))
+          .join(', ');
+        // That a job is dead says nothing of its allocations.
+        if (isToStop) await deregister(client, name, signal);
+        isToStop = false;
+        await pause(pauseMs, signal);
+      }
+    });
+  } catch (error) {
+    if (running === '') throw error;
+    const message = `${name} was stopped, and Nomad does not confirm its end: ${running}`;
+    throw new PlatformError('CLUSTER_UNREACHABLE', message, {}, { cause: error });
+  }
+}
+
+async function deregister(client: NomadClient, name: string, signal: AbortSignal): Promise<void> {
+  await client.patiently(signal, undefined, async () =>
+    client.parsed(await client.ask('DELETE', jobPath(name), { signal }), Deregistered),
+  );
+}
+
+/** Whether a job says itself that it is the one we call so. */
+function isNamedBy(
+  { Meta: { deployment = '', run = '', attempt = '' } }: Pick<KnownJob, 'Meta'>,
+  name: string,
+): boolean {
+  return allocationName(deployment, run, Number(attempt)) === name;
+}
+
+const Job = z.object({
+  ID: z.string(),
+  Status: z.string(),
+  /** Nanoseconds: too many to be exact. */
+  SubmitTime: z.number(),
+  Meta: z.record(z.string(), z.string()).nullish(),
+});
+
+/** Jobs of a deployment that are not dead. */
+export async function listJobs(client: NomadClient, deployment: string): Promise<Allocation[]> {
+  const { signal } = new AbortController();
+  const found: Allocation[] = [];
+  let next: string | undefined;
+  do {
+    const query = { prefix: `${deployment}-`, meta: 'true', per_page: PER_PAGE, next_token: next };
+    const page = await client.page('/v1/jobs', z.array(Job), { signal, query });
+    for (const { ID: name, Status, SubmitTime, Meta } of page.reply) {
+      const isOurs = isAllocationOf(deployment, name) && (!Meta || isNamedBy({ Meta }, name));
+      if (isOurs && Status !== 'dead') found.push({ name, madeAt: Math.round(SubmitTime / 1e6) });
+    }
+    next = page.next;
+  } while (next !== undefined);
+  return found;
+}
