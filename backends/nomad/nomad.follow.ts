@@ -22,7 +22,7 @@ const PAUSE_GROWTH = 1.5;
 /** How long the log of what runs may be out of reach, or gone, by the clock. */
 const LOG_PATIENCE_MS = 120_000;
 /** The log of what has ended is asked for so often, where there is no way to it now. */
-const MOST_LAST_LOOKS = 8;
+const MOST_LAST_LOOKS = 6;
 const LAST_PAUSE_MS = 125;
 const LONGEST_LAST_PAUSE_MS = 2_000;
 /** A job that never stops printing is overdue so much later than one that is read to its end. */
