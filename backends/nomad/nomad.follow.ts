@@ -3,14 +3,14 @@ import { envelopeOf } from '../../policy/demand.js';
 import type { AllocationEvent, LogStream } from '../backend.js';
 import { pause } from '../pause.js';
 import { logged, ScannedOutput } from '../scanned-output.js';
+import { endOf, type LogStanding } from './nomad.end.js';
 import { hasStarted } from './nomad.evidence.js';
 import { LOG_FILE_MB, NOMAD_TASK } from './nomad.job.js';
 import { type LogRead, NomadLogTail } from './nomad.log.js';
 import { allocationsPath } from './nomad.paths.js';
 import { findAllocation, type Placed, placedEvent } from './nomad.placing.js';
 import { JobAllocations } from './nomad.replies.js';
-import { chooseAllocation, endOf, type LogStanding, mayRun } from './nomad.status.js';
-import { readJob } from './nomad.submit.js';
+import { chooseAllocation, mayRun } from './nomad.status.js';
 import type { Watching } from './nomad.watch.js';
 
 /** Looks at the log between two looks at the allocation, and at its stderr. */
@@ -146,17 +146,17 @@ export class LogFollower {
     yield* this.drained();
     yield* logged(this.scanned.end());
     yield* this.lookAtStatus();
-    const job = await readJob(this.watching.client, this.watching.allocation.name, signal);
     const end = endOf({
       allocation: this.placed.allocation,
       log: last.standing,
       ...(this.trouble && { logText: this.trouble.text }),
-      isJobStopped: job?.Stop ?? false,
       maxConcurrent: envelopeOf(spec, 1).slots,
       driver: spec.driver,
     });
     const { fault } = this.scanned;
-    yield end.kind === 'silent' && fault !== undefined ? badRecord(fault, last.isWhole && !this.stdout.isHeadCut) : end;
+    yield end.kind === 'silent' && fault !== undefined
+      ? badRecord(fault, last.standing === 'complete' && !this.stdout.isHeadCut)
+      : end;
   }
 
   private async lastLook(read: LogRead): Promise<LastLook> {
@@ -164,13 +164,12 @@ export class LogFollower {
     switch (read.kind) {
       case 'bytes': {
         const found = await client.patiently(signal, clock, () => this.stdout.verify(signal));
-        const standing = found === 'short' ? 'short' : 'complete';
-        return { standing, isSettled: found !== 'short', isWhole: found === 'whole' };
+        return { standing: VERIFIED[found], isSettled: found !== 'short' };
       }
       case 'not-started':
-        return { standing: hasStarted(this.placed.allocation) ? 'gone' : 'complete', isSettled: true, isWhole: false };
+        return { standing: hasStarted(this.placed.allocation) ? 'gone' : 'complete', isSettled: true };
       case 'gone':
-        return { standing: 'gone', isSettled: true, isWhole: false };
+        return { standing: 'gone', isSettled: true };
       case 'unreachable':
         return LAST_LOOK;
     }
@@ -181,11 +180,10 @@ interface LastLook {
   standing: LogStanding;
   /** Another look finds nothing else. */
   isSettled: boolean;
-  /** By the sizes of its files. */
-  isWhole: boolean;
 }
 
-const LAST_LOOK: LastLook = { standing: 'unreachable', isSettled: false, isWhole: false };
+const LAST_LOOK: LastLook = { standing: 'unreachable', isSettled: false };
+const VERIFIED = { whole: 'complete', unknown: 'unverified', short: 'short' } as const;
 
 function* piece(stream: LogStream, read: LogRead): Generator<AllocationEvent> {
   if (read.kind === 'bytes' && read.bytes.length > 0) yield { kind: 'log', stream, at: read.at, bytes: read.bytes };

@@ -1,6 +1,7 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import { envelopeOf } from '../../policy/demand.js';
 import type { AllocationEvent } from '../backend.js';
+import { gcAdvice } from './nomad.end.js';
 import { NomadRefusal } from './nomad.failures.js';
 import { isInNone } from './nomad.nodes.js';
 import { allocationPath, allocationsPath, evaluationsPath } from './nomad.paths.js';
@@ -8,7 +9,7 @@ import { placementTimeout, waitingOf } from './nomad.placement.js';
 import { pullTroubleOf } from './nomad.pull.js';
 import { JobAllocation, JobAllocations, JobEvaluations, Nodes } from './nomad.replies.js';
 import { startProgressOf, startTimeout } from './nomad.start.js';
-import { type Choice, chooseAllocation, gcAdvice, provenanceOf, standingOf } from './nomad.status.js';
+import { type Choice, chooseAllocation, provenanceOf, standingOf } from './nomad.status.js';
 import { readJob } from './nomad.submit.js';
 import type { Watching } from './nomad.watch.js';
 
