@@ -106,6 +106,8 @@ export class FakeClients {
     if (!node.isConnected) return;
     allocation.TaskStates = Object.fromEntries(tasks.map(({ task, state }) => [task.Name, copyOf(state)]));
     const [status, description] = clientStatus(tasks.map(({ state }) => state));
+    // Lost it stays until it has ended.
+    if (allocation.ClientStatus === 'lost' && (status === 'pending' || status === 'running')) return;
     allocation.ClientStatus = status;
     allocation.ClientDescription = description;
     this.tell(allocation);

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClients } from './fake-client.js';
+import { ClusterFaults } from './fake-cluster-faults.js';
 import { Evaluations } from './fake-evaluations.js';
 import { Jobs } from './fake-jobs.js';
 import { FakeLedger } from './fake-ledger.js';
@@ -40,6 +41,8 @@ export class FakeCluster {
   readonly evaluations: Evaluations;
   readonly jobs: Jobs;
   private readonly stopRandomGc: () => void;
+  /** What may befall it. */
+  readonly faults: ClusterFaults;
 
   constructor({
     version,
@@ -63,6 +66,8 @@ export class FakeCluster {
     this.jobs = new Jobs(this.state, this.evaluations, this.ledger, new Set(nodePools));
     const collect = (): void => this.collectSystem();
     this.stopRandomGc = randomGc ? collectAtRandom(this.clients.gc, collect, { ...randomGc, seed }) : () => undefined;
+    const { state, clients, evaluations } = this;
+    this.faults = new ClusterFaults({ state, nodes: this.nodes, clients, evaluations, version });
   }
 
   /** Another takes its place. */

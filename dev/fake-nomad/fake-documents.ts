@@ -133,7 +133,7 @@ export const JobDocument = z.strictObject({
 export type JobDocument = z.infer<typeof JobDocument>;
 
 export const RegisterBody = z.strictObject({
-  Job: z.unknown(),
+  Job: z.unknown().optional(),
   EnforceIndex: z.boolean().default(false),
   JobModifyIndex: count.default(0),
   PolicyOverride: z.boolean().optional(),

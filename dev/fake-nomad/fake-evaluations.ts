@@ -97,7 +97,9 @@ export class Evaluations {
     return isOpen ? 'pending' : 'dead';
   }
 
-  private process(evaluation: Evaluation): void {
+  /** Once: what is worked off stays as it is. */
+  process(evaluation: Evaluation): void {
+    if (evaluation.Status !== 'pending') return;
     const key = keyOf(evaluation);
     const job = this.state.jobs.get(key);
     evaluation.SnapshotIndex = this.state.index;

@@ -1,5 +1,6 @@
 import type { SeenRequest } from './fake-answer.js';
 import { FileRefusal } from './fake-log-files.js';
+import { isSince } from './fake-version.js';
 
 /** An allocation as the servers know it, and its files as its client has them. */
 export interface HeldAllocation {
@@ -23,8 +24,6 @@ export interface FileHost {
   may(token: string | undefined, namespace: string, capability: 'read-logs' | 'read-fs'): boolean;
 }
 
-const NAMES_COLLECTED = [1, 6, 2];
-
 /** The allocation on its way to a client, or why there is none. */
 export function reached(host: FileHost, { token }: SeenRequest, id: string, needs: Parameters<FileHost['may']>[2][]) {
   if (id.length !== 36) throw new FileRefusal(500, 'alloc lookup failed: index error: UUID must be 36 characters');
@@ -43,11 +42,4 @@ export function reached(host: FileHost, { token }: SeenRequest, id: string, need
 }
 
 /** Clients since 1.6.2 say that they know nothing of it; older ones look for its files. */
-export function isSaidByName({ version }: FileHost): boolean {
-  const parts = version.split('.').map(Number);
-  for (const [place, least] of NAMES_COLLECTED.entries()) {
-    const difference = (parts[place] ?? 0) - least;
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
-}
+export const isSaidByName = ({ version }: FileHost): boolean => isSince(version, [1, 6, 2]);

@@ -49,6 +49,9 @@ export class FakeNomad {
   readonly unknown: string[] = [];
   /** Connections that were taken. */
   connections = 0;
+  /** The servers have no leader: what is asked of them fails. */
+  isLeaderless = false;
+  private paused: 'refused' | 'hang' | undefined;
   private readonly faults: FaultScript;
   private readonly sockets = new Set<Socket>();
   private readonly router: Router;
@@ -107,11 +110,32 @@ export class FakeNomad {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  async stop(): Promise<void> {
+  /** Is down: connections are refused, or taken and not answered. What runs runs on. */
+  async pause(how: 'refused' | 'hang' = 'refused'): Promise<void> {
+    this.paused = how;
     this.cut();
+    if (how === 'refused') await this.close();
+  }
+
+  async resume(): Promise<void> {
+    const how = this.paused;
+    this.paused = undefined;
+    this.cut();
+    if (how !== 'refused') return;
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  async stop(): Promise<void> {
+    if (this.paused === 'refused') return this.cluster.close();
+    this.cut();
+    await this.close();
+    await this.cluster.close();
+  }
+
+  private async close(): Promise<void> {
     this.server.close();
     await once(this.server, 'close');
-    await this.cluster.close();
   }
 
   private connect(socket: Socket): void {
@@ -136,6 +160,7 @@ export class FakeNomad {
       ...(typeof token === 'string' && { token }),
       ...(body !== undefined && { body }),
     };
+    if (this.paused === 'hang') return;
     this.requests.push(seen);
     const answer = await this.faults.answer(seen, () => this.answerTo(seen, gone.signal));
     if (!gone.signal.aborted) await send(reply, answer);
@@ -148,6 +173,9 @@ export class FakeNomad {
     if (found === 'other method') return { status: 405, body: 'Invalid method' };
     const { route, id } = found;
     this.ledger.called(route.method, route.pattern);
+    if (this.isLeaderless && route.access !== 'Agent' && !OF_AGENT.test(path)) {
+      return { status: 500, body: 'No cluster leader' };
+    }
     const namespace = query.get('namespace') ?? 'default';
     const refused = this.gate.refusal(route.access, token, namespace);
     if (refused) return refused;
@@ -164,6 +192,8 @@ export class FakeNomad {
 }
 
 const VERSION = '1.6.1';
+/** An agent answers these by itself. */
+const OF_AGENT = /^\/v1\/(agent|regions|client)(\/|$)/;
 
 function routesOf(options: FakeNomadOptions, cluster: FakeCluster, gate: AclGate): Route[] {
   const { version = VERSION, acl, namespaces = ['default'], nodes, allocations } = options;

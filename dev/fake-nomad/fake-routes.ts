@@ -73,10 +73,13 @@ export function clusterRoutes(cluster: FakeCluster, gate: AclGate, namespaces: r
 }
 
 const meta = (index: number) => ({ Index: index, LastContact: 0, KnownLeader: false, NextToken: '' });
-const json = (body: unknown, index: number): Answer => ({
+const json = (body: unknown, index: number, next?: string): Answer => ({
   status: 200,
   body,
-  headers: { 'x-nomad-index': String(index || 1), 'x-nomad-lastcontact': '0', 'x-nomad-knownleader': 'true' },
+  headers: {
+    ...{ 'x-nomad-index': String(index || 1), 'x-nomad-lastcontact': '0', 'x-nomad-knownleader': 'true' },
+    ...(next !== undefined && { 'x-nomad-nexttoken': next }),
+  },
 });
 const text = (status: number, body: string): Answer => ({ status, body });
 
@@ -187,52 +190,56 @@ function stopAllocation(cluster: FakeCluster, { id }: Call): Answer {
 }
 
 function listJobs(state: FakeState, call: Call) {
-  const { query } = call;
-  const prefix = query.get('prefix') ?? '';
-  const jobs = [...state.jobs.values()]
-    .filter(({ ID, Namespace }) => ID.startsWith(prefix) && isOf(call, Namespace))
-    .sort((a, b) => order(a.Namespace, b.Namespace) || order(a.ID, b.ID));
-  const items = jobs.map((job) => [`${job.Namespace}.${job.ID}`, jobStub(job, query.get('meta') === 'true')] as const);
-  return page(items, call, state.tables.jobs);
+  const prefix = call.query.get('prefix') ?? '';
+  const withMeta = call.query.get('meta') === 'true';
+  return listed(state, call, 'jobs', () =>
+    [...state.jobs.values()]
+      .filter(({ ID, Namespace }) => ID.startsWith(prefix) && isOf(call, Namespace))
+      .map((job) => [`${job.Namespace}.${job.ID}`, jobStub(job, withMeta)] as const),
+  );
 }
 
 function listAllocations(state: FakeState, call: Call) {
   const hasResources = call.query.get('resources') === 'true';
-  const allocations = [...state.allocations.values()].filter(({ Namespace }) => isOf(call, Namespace));
-  const items = allocations.map((allocation) => {
-    const resources = hasResources && { AllocatedResources: allocatedTo(allocation) };
-    return [allocation.ID, { ...allocationStub(allocation), ...resources }] as const;
-  });
-  return page(
-    items.sort(([a], [b]) => order(a, b)),
-    call,
-    state.tables.allocs,
+  return listed(state, call, 'allocs', () =>
+    [...state.allocations.values()]
+      .filter(({ Namespace }) => isOf(call, Namespace))
+      .map((allocation) => {
+        const resources = hasResources && { AllocatedResources: allocatedTo(allocation) };
+        return [allocation.ID, { ...allocationStub(allocation), ...resources }] as const;
+      }),
   );
 }
 
-function listNodes({ nodes, state }: FakeCluster, call: Call) {
-  const items = [...nodes.values()].map((node) => [node.id, node.stub()] as const);
-  return page(
-    items.sort(([a], [b]) => order(a, b)),
-    call,
-    state.tables.nodes,
-  );
-}
+const listNodes = ({ nodes, state }: FakeCluster, call: Call) =>
+  listed(state, call, 'nodes', () => [...nodes.values()].map((node) => [node.id, node.stub()] as const));
 
 const order = (a: string, b: string): number => Number(a > b) - Number(a < b);
 const isOf = (call: Call, namespace: string): boolean =>
   call.namespace === '*' ? call.mayRead(namespace) : call.namespace === namespace;
 
-/** A part of a list, by the keys of its items. */
-function page(items: readonly (readonly [string, object])[], { query }: Call, index: number): Answer {
-  const from = query.get('next_token') ?? '';
-  const size = Number(query.get('per_page')) || items.length;
-  const rest = items.filter(([key]) => key >= from);
-  const next = rest[size]?.[0];
-  const whole = json(
-    rest.slice(0, size).map(([, item]) => item),
-    index,
+/** Items in the order of their keys, or a page of them. */
+function listed(
+  state: FakeState,
+  call: Call,
+  table: 'jobs' | 'allocs' | 'nodes',
+  items: () => (readonly [string, object])[],
+) {
+  const { query } = call;
+  if (query.has('filter')) return text(501, 'the fake does not know filters');
+  return blocking(
+    state,
+    call,
+    table,
+    () => state.tables[table],
+    () => {
+      const from = query.get('next_token') ?? '';
+      const rest = items()
+        .filter(([key]) => key >= from)
+        .sort(([a], [b]) => order(a, b));
+      const size = Number(query.get('per_page')) || rest.length;
+      const page = rest.slice(0, size).map(([, item]) => item);
+      return json(page, state.tables[table], rest[size]?.[0]);
+    },
   );
-  if (next === undefined || typeof whole === 'string') return whole;
-  return { ...whole, headers: { ...whole.headers, 'x-nomad-nexttoken': next } };
 }

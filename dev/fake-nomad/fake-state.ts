@@ -31,6 +31,7 @@ export interface Evaluation {
   NodeID?: string;
   Status: EvaluationStatus;
   StatusDescription?: string;
+  WaitUntil?: string;
   PreviousEval?: string;
   BlockedEval?: string;
   FailedTGAllocs?: Record<string, PlacementMetrics>;
@@ -220,9 +221,10 @@ export class FakeState {
     this.touch('evals', index, key);
   }
 
+  /** Wakes who waits for one of the keys, or for anything of the table. */
   touch(table: Table, index: number, ...keys: string[]): void {
     this.tables[table] = index;
-    for (const key of keys) {
+    for (const key of [table, ...keys]) {
       const woken = this.waiting.get(key);
       this.waiting.delete(key);
       for (const wake of woken ?? []) wake();
