@@ -109,7 +109,10 @@ test('a collection of the servers forgets dead jobs at once, and leaves the eval
 
 test('a job that is stopped while it runs is kept until it has ended', async () => {
   await started({});
-  const id = await running('slow');
+  const script = 'trap "" INT; echo on; sleep 60';
+  await nomad.register(aShellJob('slow', script, { KillTimeout: 500_000_000 }));
+  const { ID: id } = await nomad.allocation('slow', isRunning);
+  await eventually('the output', async () => (await logs(id)) === '200 on\n');
   await nomad.remove('slow');
   await nomad.call('PUT', '/v1/system/gc');
   expect((await nomad.allocations('slow')).map(({ ID }) => ID)).toEqual([id]);
@@ -131,7 +134,8 @@ test('N03 a purged job keeps its allocation and its logs until the servers colle
 
 test('what is collected at random is collected in the end', async () => {
   await started({ randomGc: { everyMs: 5 }, seed: 5 });
-  const ids = [await done('one'), await done('two')];
+  const ids = [await running('one'), await running('two')];
+  await Promise.all([nomad.remove('one'), nomad.remove('two')]);
 
   await eventually('collections', async () =>
     (await Promise.all(ids.map(logs))).every((text) => !text.startsWith('200')),
