@@ -20,6 +20,10 @@ beforeAll(async () => {
       { kind: 'nomad', id: 'rack', version: '1', addr: 'http://nomad.test:4646', image: 'i', memoryBudgetMb: 600 },
     ],
     [
+      '/runtimes',
+      { kind: 'k8s', id: 'kube', version: '1', server: 'https://kube.test:6443', authSecret: 'token', image: 'i' },
+    ],
+    [
       '/datasets',
       {
         id: 'targeted',
@@ -165,7 +169,7 @@ describe('a submit', () => {
       ['cases.a.graders[0]', 'binary', 'and 1 more'],
     ],
     ['a harness of services', { harness: 'topology' }, 501, 'HARNESS_NOT_BUILT', ['service']],
-    ['a runtime whose backend is not built', { runtime: 'rack' }, 501, 'BACKEND_NOT_BUILT', ['rack@1', 'nomad']],
+    ['a runtime whose backend is not built', { runtime: 'kube' }, 501, 'BACKEND_NOT_BUILT', ['kube@1', 'k8s']],
     ['a secret that is not stored', { harness: 'keyed' }, 400, 'SECRET_MISSING', ['MODEL_KEY']],
     ['a demand above the envelope', { harness: 'heavy' }, 400, 'DEMAND_EXCEEDS_ENVELOPE', ['1001', '1000', 'case-0']],
     [
