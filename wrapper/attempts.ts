@@ -13,7 +13,7 @@ const TIMERS: PayloadTimers = { setupSec: 20, timeoutSec: 20, graderSec: 20, gra
 
 const unshare = findProgram('unshare') ?? 'unshare';
 /** Starts a program as the first process of a PID namespace; absent where that is not allowed. */
-const namespace = [[], ['--user', '--map-root-user']]
+export const namespace = [[], ['--user', '--map-root-user']]
   .map((flags) => [unshare, ...flags, '--pid', '--fork', '--mount-proc', '--kill-child'])
   .find(([command = '', ...args]) => spawnSync(command, [...args, 'true']).status === 0);
 export const canContain = namespace !== undefined;
