@@ -8,7 +8,7 @@ import type { JobRecord } from '../policy/record.js';
 import { verdictOf } from '../policy/results.js';
 import { nextStep } from '../policy/retry.js';
 import { aNomadRuntime } from './builders.js';
-import type { Request, Script, ScriptedNomad } from './nomad-script.js';
+import type { Request, Script, ScriptedCases } from './nomad-script.js';
 
 /** Stands in no request but as the credential. */
 export const TOKEN = '5ec3e700-aaaa-4bbb-8ccc-dddddddddddd';
@@ -78,7 +78,7 @@ export async function withBackend<Result>(
 }
 
 /** One attempt under a script, from its submission until nothing of it is left; and what every case must hold. */
-export async function runCase(nomad: ScriptedNomad, script: Script, options: CaseOptions = {}): Promise<CaseResult> {
+export async function runCase(nomad: ScriptedCases, script: Script, options: CaseOptions = {}): Promise<CaseResult> {
   const { ref, owner } = aCaseRef();
   nomad.script(ref.name, script);
   return withBackend(nomad.url, options, async (backend) => {

@@ -45,7 +45,7 @@ const LIVE = ['pending', 'running', 'unknown'];
 const HOLD_MS = 20;
 
 /** Answers as one was told, job by job, over real HTTP; and keeps what it was asked. */
-export class ScriptedNomad {
+export class ScriptedCases {
   readonly requests: Request[] = [];
   private readonly jobs = new Map<string, Known>();
 
@@ -56,11 +56,11 @@ export class ScriptedNomad {
     server.on('request', (request, reply) => void this.serve(request, reply));
   }
 
-  static async start(): Promise<ScriptedNomad> {
+  static async start(): Promise<ScriptedCases> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new ScriptedNomad(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return new ScriptedCases(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   }
 
   script(name: string, script: Script, document?: Known['document']): void {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Answer } from '../../dev/fake-nomad/fake-answer.js';
 import { event, pullFailed, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
 import { printedRecord, runCase } from '../../test/nomad-case.js';
-import { frames, logFrame, type Script, ScriptedNomad } from '../../test/nomad-script.js';
+import { frames, logFrame, type Script, ScriptedCases } from '../../test/nomad-script.js';
 
-let nomad: ScriptedNomad;
+let nomad: ScriptedCases;
 beforeAll(async () => {
-  nomad = await ScriptedNomad.start();
+  nomad = await ScriptedCases.start();
 });
 afterAll(() => nomad.stop());
 
