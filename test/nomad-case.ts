@@ -47,6 +47,7 @@ export function aCaseRef(): { ref: AllocationRef; owner: Job['owner'] } {
 
 export const aNomadJob = (owner: Job['owner'], parts: Partial<Job> = {}): Job => ({
   payload: new Map([['wrapper.sh', Buffer.from('echo hello\n')]]),
+  image: 'r/x:1',
   resources: {},
   owner,
   ...parts,
