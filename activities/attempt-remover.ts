@@ -18,8 +18,8 @@ export interface RemoverDeps {
   unreachableMs: number;
 }
 
-/** Of one try: less than the activity has for it. */
-const REMOVAL_MS = 40_000;
+/** Of one try, at most: more than a backend takes to say why, and less than the activity has for it. */
+const TRY_MS = 50_000;
 /** Before another attempt, at most: less than the workflow waits for all tries. */
 const LONGEST_MS = 38 * 60_000;
 
@@ -41,10 +41,11 @@ export class AttemptRemover {
 
   /** Throws where the cluster does not confirm it. */
   async removeNow(attempt: Attempt, run: RunJob): Promise<void> {
-    const { host, backends } = this.deps;
+    const { host, backends, cleanupMs } = this.deps;
     if ((await host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return;
     const removal = onCluster(backends, targetOf(run), ({ backend }) => backend.stop(refOf(attempt)));
-    await within(REMOVAL_MS, removal, () => unconfirmed(run, attempt));
+    const limitMs = Math.min(TRY_MS, cleanupMs);
+    await within(limitMs, removal, () => unconfirmed(run, attempt, limitMs));
   }
 
   private async removeWithin(limitMs: number, attempt: Attempt, run: RunJob, triedMs: number): Promise<boolean> {
@@ -59,8 +60,8 @@ export class AttemptRemover {
   }
 }
 
-const unconfirmed = ({ runtime }: RunJob, { allocation }: Attempt): PlatformError =>
+const unconfirmed = ({ runtime }: RunJob, { allocation }: Attempt, limitMs: number): PlatformError =>
   new PlatformError(
     'CLUSTER_UNREACHABLE',
-    `runtime ${runtime.id}@${runtime.version} did not confirm within ${REMOVAL_MS / 1_000} s that ${allocation} is gone`,
+    `runtime ${runtime.id}@${runtime.version} did not confirm within ${limitMs / 1_000} s that ${allocation} is gone`,
   );

@@ -19,7 +19,7 @@ export interface LiveAttempt {
 interface ConfirmedRuntime {
   owner: string;
   spec: RuntimeSpec;
-  isConfirmed: true;
+  isConfirmed: boolean;
 }
 
 /** Runs that are settled, and keys that are deleted, in one transaction. */

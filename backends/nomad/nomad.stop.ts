@@ -12,7 +12,7 @@ import { mayRun } from './nomad.status.js';
 import { readJob } from './nomad.submit.js';
 
 /** A task that does not end is killed after some seconds; a node that does not answer may take minutes to be lost. */
-const STOP_MS = 60_000;
+const STOP_MS = 45_000;
 const FIRST_LOOK_MS = 60;
 const LONGEST_LOOK_MS = 1_000;
 const PER_PAGE = 500;
@@ -76,7 +76,7 @@ const Job = z.object({
   Meta: z.record(z.string(), z.string()).nullish(),
 });
 
-/** Jobs of a deployment that are not dead. */
+/** Jobs of a deployment that are not dead, as far as they say that they are its. */
 export async function listJobs(client: NomadClient, deployment: string): Promise<Allocation[]> {
   const { signal } = new AbortController();
   const found: Allocation[] = [];
@@ -85,8 +85,12 @@ export async function listJobs(client: NomadClient, deployment: string): Promise
     const query = { prefix: `${deployment}-`, meta: 'true', per_page: PER_PAGE, next_token: next };
     const page = await client.page('/v1/jobs', z.array(Job), { signal, query });
     for (const { ID: name, Status, SubmitTime, Meta } of page.reply) {
-      const isOurs = isAllocationOf(deployment, name) && (!Meta || isNamedBy({ Meta }, name));
-      if (isOurs && Status !== 'dead') found.push({ name, madeAt: Math.round(SubmitTime / 1e6) });
+      if (Status === 'dead' || !isAllocationOf(deployment, name) || !Meta || !isNamedBy({ Meta }, name)) continue;
+      const expiresAt = Date.parse(Meta.expires ?? '');
+      found.push({
+        ...{ name, madeAt: Math.round(SubmitTime / 1e6), workspaceId: Meta.workspace },
+        expiresAt: Number.isNaN(expiresAt) ? Number.POSITIVE_INFINITY : expiresAt,
+      });
     }
     next = page.next;
   } while (next !== undefined);
