@@ -8,8 +8,16 @@ import { Session, type Terminal } from './session.js';
 
 const DATA_DIR = '.everdict';
 const PORT = wholeNumber(1, 65_535);
+const FAKE_NOMAD_PORT = 4646;
 
 // Postgres and Temporal are loaded by these commands alone, so each imports what it needs when it runs.
+
+interface DevOptions {
+  dir: string;
+  port?: number;
+  uiPort?: number;
+  fakeNomad?: number | true;
+}
 
 /** `dev`: the whole platform on this machine, in the foreground, and what can be done about it from elsewhere. */
 export function addDevCommand(program: Command, terminal: Terminal): void {
@@ -19,9 +27,13 @@ export function addDevCommand(program: Command, terminal: Terminal): void {
     .option('--dir <dir>', 'where its data is', DATA_DIR)
     .option('--port <port>', 'port of the API (default: 8787, or the next free one if that is taken)', PORT)
     .option('--ui-port <port>', 'port of the Temporal UI (default: 8233, or the next free one if that is taken)', PORT)
-    .action(async ({ dir, port, uiPort }: { dir: string; port?: number; uiPort?: number }) => {
+    .option('--fake-nomad [port]', `start a fake Nomad, too, to try a nomad runtime on (port ${FAKE_NOMAD_PORT})`, PORT)
+    .action(async ({ dir, port, uiPort, fakeNomad }: DevOptions) => {
       const { runForeground } = await import('../dev/foreground.js');
-      const isClean = await runForeground({ dataDir: path.resolve(dir), apiPort: port, uiPort, say: sayTo(terminal) });
+      const isClean = await runForeground({
+        ...{ dataDir: path.resolve(dir), apiPort: port, uiPort, say: sayTo(terminal) },
+        fakeNomadPort: fakeNomad === true ? FAKE_NOMAD_PORT : fakeNomad,
+      });
       if (!isClean) terminal.setExitCode(1);
     });
   addStatus(dev, terminal);

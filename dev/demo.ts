@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { childEnv } from '../config/cli-env.js';
+import { FAKE_NOMAD_ENV, startFakeNomad } from './fake-nomad-process.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
 import { endProcess, identify } from './process-id.js';
@@ -16,6 +18,18 @@ const VERDICTS = [0, 1, 2];
 
 /** Something hangs if it takes this long; usually it is done in less than one. */
 const LIMIT_MINUTES = 10;
+
+const RUNTIMES = ['local', 'nomad'] as const;
+
+const USAGE = `npm run demo -- [options]
+
+Starts a whole platform on this machine, runs two scorecards on it, and stops it again.
+
+  --runtime <kind>  where the cases run: ${RUNTIMES.join(' or ')} (${RUNTIMES[0]})
+                      local  processes of the worker
+                      nomad  jobs of a fake Nomad that is started beside the platform
+  --keep            leave it up until Ctrl-C
+  --help            print this`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -43,9 +57,25 @@ async function everdict(stack: Stack, words: string[], signal: AbortSignal): Pro
   return code;
 }
 
-async function register(stack: Stack, signal: AbortSignal): Promise<void> {
+/** Where the cases run: the file of the runtime, and its id. */
+interface Place {
+  spec: string;
+  id: string;
+  /** Of what was started for it. */
+  lines: string[];
+  stop(): Promise<void>;
+}
+
+async function placeOf(kind: DemoOptions['runtime'], dataDir: string, signal: AbortSignal): Promise<Place> {
+  if (kind === 'local') return { spec: 'examples/runtimes/local.json', id: 'desk', lines: [], stop: async () => {} };
+  const { url, spec, stop } = await startFakeNomad(dataDir, 0, signal);
+  say(`  a fake Nomad answers at ${url}`);
+  return { spec, id: 'fake-nomad', lines: [`fake Nomad   ${url}`], stop };
+}
+
+async function register(stack: Stack, place: Place, signal: AbortSignal): Promise<void> {
   const files = [
-    ['runtime', 'examples/runtimes/local.json'],
+    ['runtime', place.spec],
     ['dataset', 'examples/datasets/shell-tasks.jsonl'],
     ['harness', 'examples/harnesses/solver.json'],
     ['harness', 'examples/harnesses/hasty.json'],
@@ -57,8 +87,8 @@ async function register(stack: Stack, signal: AbortSignal): Promise<void> {
 }
 
 /** One scorecard for the harness that solves everything, one for the one that does not. */
-async function evaluate(stack: Stack, signal: AbortSignal): Promise<void> {
-  const words = ['scorecard', 'run', '--dataset', 'shell-tasks', '--runtime', 'desk', '--harness'];
+async function evaluate(stack: Stack, place: Place, signal: AbortSignal): Promise<void> {
+  const words = ['scorecard', 'run', '--dataset', 'shell-tasks', '--runtime', place.id, '--harness'];
   const solver = await everdict(stack, [...words, 'solver'], signal);
   if (solver !== 0) throw new Error(`the solver should pass every case, and its scorecard ended with ${solver}`);
   const hasty = await everdict(stack, [...words, 'hasty'], signal);
@@ -66,11 +96,12 @@ async function evaluate(stack: Stack, signal: AbortSignal): Promise<void> {
   say(`exit code ${hasty}: ${hasty === 1 ? 'some case failed' : 'cannot tell, since a case errored'}`);
 }
 
-function closing({ apiUrl, addresses }: Stack, isKept: boolean): string {
+function closing({ apiUrl, addresses }: Stack, place: Place, isKept: boolean): string {
   const lines = [
     '',
     `API docs     ${apiUrl}/docs`,
     `Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
+    ...place.lines,
     ...(isKept
       ? [
           '',
@@ -87,25 +118,28 @@ function closing({ apiUrl, addresses }: Stack, isKept: boolean): string {
   return lines.join('\n');
 }
 
-async function demo(isKept: boolean): Promise<number> {
+async function demo({ isKept, runtime }: DemoOptions): Promise<number> {
   const interrupt = onInterrupt(say);
   const broken = new AbortController();
   const signal = AbortSignal.any([interrupt.signal, broken.signal]);
   const dataDir = await mkdtemp(path.join(tmpdir(), 'everdict-demo-'));
   let stack: Stack | undefined;
+  let place: Place | undefined;
   let isFailed = false;
   try {
     say(`a whole platform on this machine; data and logs in ${dataDir}`);
-    stack = await startStack({ dataDir, ports: { api: 8787, temporalUi: 8233 }, say, signal });
+    const env = runtime === 'nomad' ? FAKE_NOMAD_ENV : {};
+    stack = await startStack({ dataDir, ports: { api: 8787, temporalUi: 8233 }, env, say, signal });
     void stack.failed.then((error) => broken.abort(error));
     const late = setTimeout(
       () => broken.abort(new Error(`not done after ${LIMIT_MINUTES} minutes`)),
       LIMIT_MINUTES * 60_000,
     ).unref();
-    await register(stack, signal);
-    await evaluate(stack, signal);
+    place = await placeOf(runtime, dataDir, signal);
+    await register(stack, place, signal);
+    await evaluate(stack, place, signal);
     clearTimeout(late);
-    say(closing(stack, isKept));
+    say(closing(stack, place, isKept));
     if (isKept) await aborted(signal);
     broken.signal.throwIfAborted();
     return 0;
@@ -116,10 +150,39 @@ async function demo(isKept: boolean): Promise<number> {
     return 1;
   } finally {
     await stack?.stop();
+    await place?.stop();
     if (isFailed) say(`logs are in ${path.join(dataDir, 'logs')}`);
     else await rm(dataDir, { recursive: true, force: true });
     interrupt.restore();
   }
 }
 
-process.exitCode = await demo(process.argv.includes('--keep'));
+interface DemoOptions {
+  isKept: boolean;
+  runtime: (typeof RUNTIMES)[number];
+}
+
+/** `undefined`: it was asked how this is called. */
+function optionsOf(args: string[]): DemoOptions | undefined {
+  const { values } = parseArgs({
+    args,
+    options: {
+      keep: { type: 'boolean' },
+      runtime: { type: 'string', default: RUNTIMES[0] },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return undefined;
+  const runtime = RUNTIMES.find((kind) => kind === values.runtime);
+  if (!runtime) throw new Error(`--runtime is ${JSON.stringify(values.runtime)}; it is one of: ${RUNTIMES.join(', ')}`);
+  return { isKept: values.keep === true, runtime };
+}
+
+try {
+  const options = optionsOf(process.argv.slice(2));
+  if (options) process.exitCode = await demo(options);
+  else say(USAGE);
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n\n${USAGE}\n`);
+  process.exitCode = 3;
+}

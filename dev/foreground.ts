@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { linesOf, unfinishedOf } from './census.js';
+import { FAKE_NOMAD_ENV, type FakeNomadProcess, startFakeNomad } from './fake-nomad-process.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
 
@@ -11,13 +12,22 @@ export interface ForegroundOptions {
   /** Absent: the default, or a free one if that is taken. */
   apiPort?: number;
   uiPort?: number;
+  /** A fake Nomad is started beside the platform. */
+  fakeNomadPort?: number;
   say(line: string): void;
 }
 
 /** Runs the stack until Ctrl-C. Whether it came up and was stopped by request. */
-export async function runForeground({ dataDir, apiPort, uiPort, say }: ForegroundOptions): Promise<boolean> {
+export async function runForeground({
+  dataDir,
+  apiPort,
+  uiPort,
+  fakeNomadPort,
+  say,
+}: ForegroundOptions): Promise<boolean> {
   const interrupt = onInterrupt(say);
   let stack: Stack | undefined;
+  let nomad: FakeNomadProcess | undefined;
   try {
     say(`starting the platform; data and logs in ${dataDir}`);
     stack = await startStack({
@@ -27,10 +37,12 @@ export async function runForeground({ dataDir, apiPort, uiPort, say }: Foregroun
         ...(apiPort === undefined ? [] : (['api'] as const)),
         ...(uiPort === undefined ? [] : (['temporalUi'] as const)),
       ],
+      env: fakeNomadPort === undefined ? {} : FAKE_NOMAD_ENV,
       say,
       signal: interrupt.signal,
     });
-    say(welcome(stack, dataDir));
+    if (fakeNomadPort !== undefined) nomad = await startFakeNomad(dataDir, fakeNomadPort, interrupt.signal);
+    say(welcome(stack, dataDir, nomad));
     const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
     if (!failure) return true;
     say(`error: ${failure.message}`);
@@ -41,6 +53,7 @@ export async function runForeground({ dataDir, apiPort, uiPort, say }: Foregroun
     return false;
   } finally {
     await stack?.stop();
+    await nomad?.stop();
     if (stack) say('stopped; the data stays for the next start');
     interrupt.restore();
   }
@@ -58,7 +71,7 @@ const dailySteps = (dir: string): string[] => [
 ];
 
 /** What goes on by itself, where things are, and what to type next. */
-function welcome({ apiUrl, addresses, found }: Stack, dataDir: string): string {
+function welcome({ apiUrl, addresses, found }: Stack, dataDir: string, nomad?: FakeNomadProcess): string {
   const isElsewhere = !apiUrl.endsWith(`:${API_PORT}`);
   const unfinished = found && unfinishedOf(found);
   const lines = [
@@ -67,6 +80,7 @@ function welcome({ apiUrl, addresses, found }: Stack, dataDir: string): string {
     `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
     `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
     `  Metrics      ${apiUrl}/metrics and, of the worker, ${addresses.workerMetricsUrl ?? 'none'}`,
+    ...(nomad ? [`  Fake Nomad   ${nomad.url}   (npx everdict runtime add ${nomad.spec})`] : []),
     '  Access       development mode: no key is asked for, and only this machine is answered',
     '',
     'in another terminal:',

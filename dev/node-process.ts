@@ -11,6 +11,7 @@ const GRACE_MS = 15_000;
 export interface NodeProcessSpec {
   name: string;
   script: string;
+  args?: readonly string[];
   env: NodeJS.ProcessEnv;
   logFile: string;
   /** Whether it is ready, told by what it has logged since it started. */
@@ -21,7 +22,7 @@ export interface NodeProcessSpec {
 /** Starts a program of ours in a process group of its own, so that Ctrl-C reaches the launcher alone. */
 export async function startNodeProcess(spec: NodeProcessSpec, signal: AbortSignal) {
   const { fd: log, from } = openLog(spec.logFile);
-  const child = spawn(process.execPath, ['--enable-source-maps', spec.script], {
+  const child = spawn(process.execPath, ['--enable-source-maps', spec.script, ...(spec.args ?? [])], {
     env: spec.env,
     stdio: ['ignore', log, log],
     detached: true,

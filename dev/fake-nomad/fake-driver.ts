@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { readDevEnv } from '../../config/dev-env.js';
 import type { TaskDocument } from './fake-documents.js';
 import { expandConfig, expandKnown, type TaskDirectories, Unfit, type Variables } from './fake-interpolation.js';
 import type { LogFiles } from './fake-task-logs.js';
@@ -15,7 +16,8 @@ export interface Command {
 
 /** Of pipes that something keeps open after the end of the process. */
 const DRAIN_MS = 1_000;
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** Whatever the driver: programs are those of this machine. */
+const { PATH } = readDevEnv();
 
 export const isContainer = ({ Driver }: TaskDocument): boolean => Driver === 'docker' || Driver === 'podman';
 

@@ -50,3 +50,11 @@ test.each([
   },
   3 * MINUTE,
 );
+
+test('the demo names the runtimes that it runs on, and refuses others', async () => {
+  const { code, out, err } = await node([DEMO, '--runtime', 'k8s']).ended;
+
+  expect([code, out]).toEqual([3, '']);
+  expect(err).toContain('--runtime is "k8s"; it is one of: local, nomad');
+  expect((await node([DEMO, '--help']).ended).out).toMatch(/--runtime <kind>.*\n +local .*\n +nomad /);
+});
