@@ -35,10 +35,14 @@ const DENIED: Answer = { status: 403, body: 'Permission denied' };
 
 /** What tokens may do, in the words of 1.6. Without rules everyone may do everything. */
 export class AclGate {
+  /** Rights that something asked for. */
+  readonly asked = new Set<Access>();
+
   constructor(private readonly acl: Acl | undefined) {}
 
   /** Why a request is not answered. Only the agent itself says what is wrong with a token. */
   refusal(access: Access, secret: string | undefined, namespace: string): Answer | undefined {
+    this.asked.add(access);
     if (!this.acl || access === 'open') return undefined;
     const token = this.resolve(secret);
     if (access === 'good' && token === 'none') return undefined;
@@ -47,6 +51,7 @@ export class AclGate {
   }
 
   may(secret: string | undefined, namespace: string, capability: Capability): boolean {
+    this.asked.add(capability);
     if (!this.acl) return true;
     const token = this.resolve(secret);
     return typeof token === 'object' && this.allows(token, capability, namespace);

@@ -87,6 +87,11 @@ export class FakeNomad {
     return this.cluster.ledger;
   }
 
+  /** Rights that a token had to have for what was asked. */
+  get rights(): ReadonlySet<string> {
+    return this.gate.asked;
+  }
+
   /** The next `times` requests of a path are answered so; scripts of one path follow each other. */
   script(path: string, answer: Answer, times = Number.POSITIVE_INFINITY): void {
     this.fault({ path, fault: answer, times });
