@@ -6,8 +6,9 @@ import { aJob, aLab, REF, recordText, watched } from '../../test/nomad-jobs.js';
 import { JOBS_ONLY } from '../../test/nomad-lab.js';
 import { NomadCluster } from './nomad.cluster.js';
 
-/** The policy that `docs/runbooks/nomad.md` gives, as Nomad hands it out. */
-const POLICY = readFileSync('examples/nomad/everdict.policy.hcl', 'utf8').replace(/#.*/g, '');
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+const POLICY = read('examples/nomad/everdict.policy.hcl').replace(/#.*/g, '');
 const [, namespace = '', list = ''] = /namespace "(\S+)" \{\s*capabilities = \[([^\]]*)\]/.exec(POLICY) ?? [];
 const CAPABILITIES = [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
 const policyOf = (rule: string) => ({
@@ -23,23 +24,29 @@ const rules = (capabilities: readonly string[]) => ({
   Agent: policyOf('agent'),
 });
 
-let fake: FakeNomad;
-afterEach(() => fake.stop());
+let fake: FakeNomad | undefined;
+afterEach(() => fake?.stop());
 
 async function lab(capabilities: readonly string[]) {
   const acl = { tokens: { [JOBS_ONLY]: { policies: ['everdict'] } }, policies: { everdict: rules(capabilities) } };
   fake = await FakeNomad.start({ acl, namespaces: ['default', namespace] });
   const spec = { addr: fake.url, namespace };
   const { backend, client } = aLab(fake.url, { ...spec, token: JOBS_ONLY });
-  return { backend, client, cluster: new NomadCluster(aNomadRuntime(spec) as NomadRuntimeSpec, client) };
+  return { fake, backend, client, cluster: new NomadCluster(aNomadRuntime(spec) as NomadRuntimeSpec, client) };
 }
 
 const SCRIPT = `printf '%s' '${recordText()}'\n`;
 const job = (script: string) => aJob({ payload: new Map([['wrapper.sh', Buffer.from(script)]]) });
 const SOON = () => AbortSignal.timeout(20_000);
 
+test('the runbook gives that policy', () => {
+  const tight = (text: string) => text.replace(/\s|,(?=\s*\])/g, '');
+  const given = read('docs/runbooks/nomad.md').matchAll(/```hcl\n([^`]*)```/g);
+  expect([...given].map(([, text = '']) => tight(text))).toContain(tight(POLICY));
+});
+
 test('a token of the example policy is enough for all that is asked of Nomad, and has no right that nothing asks for', async () => {
-  const { backend, client, cluster } = await lab(CAPABILITIES);
+  const { fake, backend, client, cluster } = await lab(CAPABILITIES);
   try {
     expect(await cluster.probe(SOON())).toMatchObject({ reachable: true });
     expect((await cluster.inspect(SOON())).warnings).toEqual([]);

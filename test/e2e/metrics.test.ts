@@ -143,10 +143,13 @@ test(
   MINUTE,
 );
 
-test('every alert has a page of its own, and every page an alert', () => {
+test('every alert has a page of its own, and every page of that name an alert', () => {
   const alerts = read('alerts.yml');
   const titles = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => `# ${name}`);
   const links = [...alerts.matchAll(/runbook: docs\/runbooks\/(\S+)/g)].map(([, page = '']) => page);
   expect(links.map((page) => read('runbooks', page).split('\n')[0])).toEqual(titles);
-  expect([...links].sort()).toEqual(readdirSync(path.join(DOCS, 'runbooks')).sort());
+  const pages = readdirSync(path.join(DOCS, 'runbooks')).filter((page) =>
+    read('runbooks', page).startsWith('# Everdict'),
+  );
+  expect([...links].sort()).toEqual(pages.sort());
 });
