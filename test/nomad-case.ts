@@ -80,22 +80,30 @@ export async function withBackend<Result>(
 
 /** One attempt under a script, from its submission until nothing of it is left; and what every case must hold. */
 export async function runCase(nomad: ScriptedCases, script: Script, options: CaseOptions = {}): Promise<CaseResult> {
+  return withBackend(nomad.url, options, (backend) => runOn(backend, nomad, script, options));
+}
+
+/** The same on a backend that others use, too. */
+export async function runOn(
+  backend: Backend,
+  nomad: ScriptedCases,
+  script: Script,
+  options: CaseOptions = {},
+): Promise<CaseResult> {
   const { ref, owner } = aCaseRef();
   nomad.script(ref.name, script);
-  return withBackend(nomad.url, options, async (backend) => {
-    const begun = performance.now();
-    expect(await backend.submit(aNomadJob(owner, options.job), ref)).toBe('created');
-    const events: AllocationEvent[] = [];
-    const watch = { from: { stdout: 0, stderr: 0 }, signal: AbortSignal.timeout(60_000), limitMs: 3_600_000 };
-    for await (const event of backend.watch(ref, watch)) events.push(event);
-    const tookMs = performance.now() - begun;
-    const told = { ...resultOf(events), tookMs };
-    const provenance = Object.assign(await backend.provenance(ref), ...events.map((event) => provenanceIn(event)));
-    await backend.stop(ref);
-    const requests = nomad.about(ref.name);
-    expectSilent(ref.name, requests, { ...told, provenance });
-    return { ...told, provenance, requests };
-  });
+  const begun = performance.now();
+  expect(await backend.submit(aNomadJob(owner, options.job), ref)).toBe('created');
+  const events: AllocationEvent[] = [];
+  const watch = { from: { stdout: 0, stderr: 0 }, signal: AbortSignal.timeout(60_000), limitMs: 3_600_000 };
+  for await (const event of backend.watch(ref, watch)) events.push(event);
+  const tookMs = performance.now() - begun;
+  const told = { ...resultOf(events), tookMs };
+  const provenance = Object.assign(await backend.provenance(ref), ...events.map((event) => provenanceIn(event)));
+  await backend.stop(ref);
+  const requests = nomad.about(ref.name);
+  expectSilent(ref.name, requests, { ...told, provenance });
+  return { ...told, provenance, requests };
 }
 
 const provenanceIn = (event: AllocationEvent) => (event.kind === 'placed' ? event.provenance : {});

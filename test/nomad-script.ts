@@ -18,6 +18,8 @@ export interface Script {
   deregister?: Answer;
   /** The list of its allocations, in place of them. */
   list?: Answer;
+  /** In place of the first answers about it, one each. */
+  faults?: Answer[];
 }
 
 export interface Request {
@@ -47,6 +49,8 @@ const HOLD_MS = 20;
 /** Answers as one was told, job by job, over real HTTP; and keeps what it was asked. */
 export class ScriptedCases {
   readonly requests: Request[] = [];
+  /** Connections at a time, now and at most. */
+  readonly connections = { now: 0, peak: 0 };
   private readonly jobs = new Map<string, Known>();
 
   private constructor(
@@ -54,6 +58,14 @@ export class ScriptedCases {
     readonly url: string,
   ) {
     server.on('request', (request, reply) => void this.serve(request, reply));
+    server.on('connection', (socket) => {
+      const { connections } = this;
+      connections.now += 1;
+      connections.peak = Math.max(connections.peak, connections.now);
+      socket.once('close', () => {
+        connections.now -= 1;
+      });
+    });
   }
 
   static async start(): Promise<ScriptedCases> {
@@ -97,6 +109,8 @@ export class ScriptedCases {
 
   private async answerTo({ method, path, query, body }: Request, reply: ServerResponse): Promise<Answer> {
     const [, , kind = '', name = '', ...rest] = path.split('/').map(decodeURIComponent);
+    const fault = this.jobs.get(name)?.script.faults?.shift();
+    if (fault) return fault;
     if (kind === 'jobs' && method === 'PUT') return this.register(JSON.parse(body).Job);
     if (kind === 'agent') return ok({ config: { Version: { Version: '1.6.1' } } });
     if (kind === 'nodes') return { status: 403, body: 'Permission denied' };
