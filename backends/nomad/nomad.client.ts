@@ -16,7 +16,7 @@ const CALL_MS = 10_000;
 /** The same where it may be of any length. */
 const LONG_CALL_MS = 60_000;
 /** How long a read is tried again; the try that is under way then still has its time. */
-const TRIED_MS = 6_000;
+const TRIED_MS = 4_000;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 /** How long Nomad may hold a request back. It adds up to a sixteenth, of which connections have to be told. */

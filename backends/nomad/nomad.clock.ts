@@ -6,10 +6,13 @@ export class AnsweredClock implements NomadListener {
   private last: number | undefined;
   ms = 0;
 
-  constructor(private readonly reached: () => void = () => undefined) {}
+  constructor(
+    private readonly reached: () => void = () => undefined,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   answered(): void {
-    const now = performance.now();
+    const now = this.now();
     if (this.last !== undefined) this.ms += now - this.last;
     this.last = now;
     this.reached();

@@ -1,0 +1,112 @@
+import { aLab, type Lab, REF } from '../../test/nomad-jobs.js';
+import {
+  anAllocation,
+  exited,
+  JOB_META,
+  JOB_NAME,
+  type Scripted,
+  ScriptedNomad,
+  text,
+} from '../../test/scripted-nomad.js';
+
+let nomad: ScriptedNomad;
+let lab: Lab;
+beforeAll(async () => {
+  nomad = await ScriptedNomad.start();
+  lab = aLab(nomad.url);
+});
+beforeEach(() => {
+  nomad.reset().on(`DELETE /v1/job/${JOB_NAME}`, DELETED);
+});
+afterEach(() => {
+  expect(nomad.requests.some(({ query }) => query.has('purge'))).toBe(false);
+});
+afterAll(async () => {
+  await lab.client.close();
+  await nomad.stop();
+});
+
+const DELETED: Scripted = { body: { EvalID: 'e9', JobModifyIndex: 9 } };
+const ended = anAllocation({ ClientStatus: 'complete', DesiredStatus: 'stop', TaskStates: exited(0) });
+const deletes = (): number => nomad.seen('DELETE').length;
+
+test('D35 a job that lives is deregistered without purge, and read back until nothing of it runs', async () => {
+  nomad.allocations([anAllocation()], [anAllocation({ ClientStatus: 'unknown' })], [ended]);
+  await lab.backend.stop(REF);
+  const looks = nomad.seen('GET', /allocations$/);
+  expect([deletes(), looks.length, looks.every(({ query }) => query.get('all') === 'true')]).toEqual([1, 3, true]);
+});
+
+test.each([
+  ['dead', { Status: 'dead' }],
+  ['dead and stopped', { Status: 'dead', Stop: true }],
+])('D35 one that is %s is left to Nomad', async (_title, parts) => {
+  nomad.job(parts).allocations([ended]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(0);
+});
+
+test('one that was deregistered, and still ends, is waited for; one that is dead and runs all the same is ended', async () => {
+  nomad.job({ Status: 'dead', Stop: true }).allocations([anAllocation()], [ended]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(0);
+  nomad.job({ Status: 'dead' }).allocations([anAllocation()], [ended]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(1);
+});
+
+test('one that never existed is no error, and one of somebody else is left alone', async () => {
+  nomad.on(`GET /v1/job/${JOB_NAME}`, text(404, 'job not found'));
+  await lab.backend.stop(REF);
+  nomad.job({ Meta: { ...JOB_META, deployment: 'other' } }).allocations([anAllocation()]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(0);
+});
+
+test('a job that is gone already answers with no evaluation, which is as good', async () => {
+  nomad.on(`DELETE /v1/job/${JOB_NAME}`, { body: { EvalID: '', JobModifyIndex: 0 } });
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(1);
+});
+
+test('what passes is tried again: a cut, no leader, too many connections', async () => {
+  nomad.on(
+    `DELETE /v1/job/${JOB_NAME}`,
+    'rst',
+    text(500, 'No cluster leader'),
+    text(429, 'Your IP is issuing too many'),
+    DELETED,
+  );
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(4);
+});
+
+test('a read that fails confirms nothing', async () => {
+  nomad.on(`GET /v1/job/${JOB_NAME}`, text(403, 'Permission denied'));
+  await expect(lab.backend.stop(REF)).rejects.toMatchObject({ reason: 'auth' });
+  expect(deletes()).toBe(0);
+});
+
+test('jobs of a deployment are listed by their names and their meta, but for dead ones', async () => {
+  const job = (ID: string, parts: object = {}) => ({
+    ID,
+    Status: 'running',
+    SubmitTime: 1.75e18,
+    Meta: JOB_META,
+    ...parts,
+  });
+  const second = JOB_NAME.replace(/-1$/, '-2');
+  const [{ body: first }, next] = [
+    { body: [job(JOB_NAME), job(second, { Status: 'dead' }), job('dep-web')] },
+    { body: [job(second, { Meta: null }), job(JOB_NAME.replace(/-1$/, '-3'))] },
+  ];
+  nomad.on('GET /v1/jobs', { body: first, headers: { 'x-nomad-nexttoken': 'more' } }, next);
+  expect(await lab.backend.list('dep')).toEqual([
+    { name: JOB_NAME, madeAt: 1.75e12 },
+    { name: second, madeAt: 1.75e12 },
+  ]);
+  expect(nomad.seen('GET', '/v1/jobs').map(({ query }) => [query.get('prefix'), query.get('next_token')])).toEqual([
+    ['dep-', null],
+    ['dep-', 'more'],
+  ]);
+});
