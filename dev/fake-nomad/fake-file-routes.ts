@@ -1,22 +1,25 @@
 import type { AclGate } from './fake-acl.js';
 import type { FakeCluster } from './fake-cluster.js';
 import type { FileHost } from './fake-file-host.js';
-import { filesAnswer } from './fake-files.js';
+import { FILE_VERBS, filesAnswer } from './fake-files.js';
 import { logsAnswer } from './fake-logs.js';
 import type { Route } from './fake-routes.js';
 
 /** Files of allocations, which each route guards for itself. */
 export function fileRoutes(host: FileHost): Route[] {
-  const verbs = ['ls', 'stat', 'cat', 'readat'];
+  // Nomad streams files, too: how it answers then is not known here.
+  const noVerb = '/v1/client/fs/(?!stream/).*';
   return [
     {
       ...{ method: 'GET', pattern: '/v1/client/fs/logs/:id', access: 'open' },
       handle: (call) => logsAnswer(host, call, call.id),
     },
-    ...verbs.map((verb): Route => {
+    { method: 'GET', pattern: '/v1/client/fs/logs/', access: 'open', handle: (call) => logsAnswer(host, call, '') },
+    ...FILE_VERBS.map((verb): Route => {
       const pattern = `/v1/client/fs/${verb}/:id`;
       return { method: 'GET', pattern, access: 'open', handle: (call) => filesAnswer(host, call, verb, call.id) };
     }),
+    { method: 'GET', pattern: noVerb, access: 'open', handle: (call) => filesAnswer(host, call, '', '') },
   ];
 }
 

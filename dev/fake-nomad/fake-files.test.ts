@@ -96,7 +96,3 @@ test('a collected directory is not there', () => {
     ...{ status: 404, body: `open ${directory}/alloc/logs: no such file or directory` },
   });
 });
-
-test('another verb is none', () => {
-  expect(ask('write', 'path=alloc')).toEqual({ status: 404, body: 'Invalid method' });
-});

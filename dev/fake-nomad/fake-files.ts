@@ -4,10 +4,12 @@ import type { Answer, SeenRequest } from './fake-answer.js';
 import { type FileHost, reached } from './fake-file-host.js';
 import { FileRefusal } from './fake-log-files.js';
 
+export const FILE_VERBS: readonly string[] = ['ls', 'stat', 'cat', 'readat'];
+
 /** `GET /v1/client/fs/:verb/:alloc`, where the verb is not that of logs. */
 export function filesAnswer(host: FileHost, request: SeenRequest, verb: string, id: string): Answer {
   const isRead = verb === 'cat' || verb === 'readat';
-  if (!isRead && verb !== 'ls' && verb !== 'stat') return { status: 404, body: 'Invalid method' };
+  if (!FILE_VERBS.includes(verb)) return { status: 404, body: 'Invalid method' };
   const headers = { 'content-type': 'text/plain' };
   try {
     const path = pathOf(host, request, id);

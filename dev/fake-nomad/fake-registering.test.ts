@@ -68,7 +68,7 @@ test('an index that is enforced lets one of many in', async () => {
     ...{ status: 500, text: 'Enforcing job modify index 7: job does not exist' },
   });
   const all = await Promise.all(Array.from({ length: 4 }, () => conditionally(aShellJob('index', SLEEP), 0)));
-  expect(all.map(({ status }) => status).sort()).toEqual([200, 500, 500, 500]);
+  expect(all.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 500, 500, 500]);
   expect(all.find(({ status }) => status === 500)?.text).toBe('Enforcing job modify index 0: job already exists');
   const [taken] = all.filter(({ status }) => status === 200);
   const index = taken?.body.JobModifyIndex ?? 0;
