@@ -1,4 +1,4 @@
-import { RUN_ERROR_CODES, type RunErrorCode } from '../contracts/attempt.js';
+import { type ErrorClass, RUN_ERROR_CODES, type RunErrorCode } from '../contracts/attempt.js';
 import { errored } from './results.js';
 import { nextStep } from './retry.js';
 
@@ -12,6 +12,25 @@ const RETRIED = [
   'RESULT_LOST',
   'START_TIMEOUT',
 ];
+
+/** Who is to blame for what an attempt on a cluster ends as. */
+const BLAMED: Record<ErrorClass, RunErrorCode[]> = {
+  infra: [
+    ...['NODE_LOST', 'EVICTED', 'IMAGE_PULL_FAILED', 'ALLOCATION_LOST', 'RESULT_LOST', 'PLACEMENT_TIMEOUT'],
+    ...['START_TIMEOUT', 'CLUSTER_UNREACHABLE', 'CLUSTER_AUTH', 'NAME_TAKEN', 'QUEUE_TIMEOUT'],
+    ...['PLATFORM_TERMINATED', 'PLATFORM_ERROR'],
+  ] as RunErrorCode[],
+  config: [
+    ...['BAD_SPEC', 'DEMAND_EXCEEDS_ENVELOPE', 'CAPABILITY_MISSING', 'SECRET_MISSING', 'IMAGE_UNAVAILABLE'],
+    ...['PAYLOAD_TOO_LARGE', 'OOM_KILLED'],
+  ] as RunErrorCode[],
+  harness: ['SETUP_FAILED', 'COMMAND_NOT_FOUND', 'TOOL_MISSING'],
+  agent: ['TIMEOUT', 'ABORTED'],
+};
+
+test.each(Object.entries(BLAMED))('what %s is to blame for', (blamed, codes) => {
+  expect(codes.map((code) => RUN_ERROR_CODES[code])).toEqual(codes.map(() => blamed));
+});
 
 describe('nextStep', () => {
   test('tries again only for infrastructure that may be whole the next time', () => {

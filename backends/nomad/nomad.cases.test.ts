@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../../dev/fake-nomad/fake-answer.js';
-import { event, pullFailed, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
+import { event, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
 import { printedRecord, runCase } from '../../test/nomad-case.js';
 import { frames, logFrame, type Script, ScriptedCases } from '../../test/nomad-script.js';
 
@@ -11,9 +11,7 @@ beforeAll(async () => {
 afterAll(() => nomad.stop());
 
 const says = (status: number, body: string): Answer => ({ status, body });
-const NOT_STARTED = says(404, 'task "case" not started yet. No logs available');
 const RECEIVED = event('Received', 'Task received by client');
-const PULLING = event('Driver', 'Downloading image');
 
 /** An allocation of an id of its own. */
 const an = (parts: object, ...events: object[]) => rawAllocation({ ID: randomUUID(), ...parts }, ...events);
@@ -116,95 +114,6 @@ test('N09 a line that was split between two files is one line', async () => {
   expect(found).toMatchObject({ outcome: 'passed', output: '{"score":0.91}\n' });
 });
 
-describe('N11 E03 an image that cannot be pulled', () => {
-  const flapping = (why: string) =>
-    an({ ClientStatus: 'pending' }, RECEIVED, PULLING, pullFailed(why, 'nope:0'), event('Restarting'));
-  const failed = (why: string) =>
-    an({ ClientStatus: 'failed' }, RECEIVED, PULLING, pullFailed(why, 'nope:0'), event('Not Restarting'));
-
-  test.each([
-    ['unauthorized', flapping],
-    ['manifest for nope:0 not found: manifest unknown', flapping],
-    ['unauthorized', failed],
-    ['pull access denied for nope, repository does not exist or may require login', failed],
-  ])('for ever (%s) ends it at once, with the words of the registry', async (why, make) => {
-    const found = await runCase(nomad, { allocations: [[make(why)]], logs: [NOT_STARTED] });
-    expect(found).toMatchObject({ outcome: 'config IMAGE_UNAVAILABLE', isRetried: false });
-    expect(found.reason).toContain(`\`nope:0\`: ${why}`);
-    expect(found.reason).not.toMatch(/gc_max_allocs/);
-    expect(found.tookMs).toBeLessThan(3_000);
-  });
-
-  test('for a while ends it after the patience for that, and is tried again', async () => {
-    const script = { allocations: [[flapping('net/http: TLS handshake timeout')]], logs: [NOT_STARTED] };
-    const found = await runCase(nomad, script, { patience: { startMs: 60_000, pullErrorMs: 100 } });
-    expect(found).toMatchObject({ outcome: 'infra IMAGE_PULL_FAILED', isRetried: true });
-    expect(found.reason).toMatch(/`nope:0`.*TLS handshake timeout/);
-    expect(found.requests.some(({ method }) => method === 'DELETE')).toBe(true);
-  });
-
-  test('is no success of the others', async () => {
-    const missing: Script = { allocations: [[failed('manifest unknown')]], logs: [NOT_STARTED] };
-    const found = await Promise.all(
-      [printing(printedRecord()), printing(printedRecord(1)), missing].map((script) => runCase(nomad, script)),
-    );
-    expect(found.map(({ outcome }) => outcome)).toEqual(['passed', 'failed', 'config IMAGE_UNAVAILABLE']);
-  });
-});
-
-test('N13 what only pulls its image is ended, whatever its job says', async () => {
-  const pulling = an({ ClientStatus: 'pending' }, RECEIVED, PULLING);
-  const found = await runCase(
-    nomad,
-    { allocations: [[pulling]], logs: [NOT_STARTED] },
-    { patience: { startMs: 300, pullErrorMs: 100 } },
-  );
-  expect(found).toMatchObject({ outcome: 'infra START_TIMEOUT', isRetried: true });
-  expect(found.reason).toMatch(/pulling its image on node rack-1 \(Downloading image\)/);
-  expect(found.requests.some(({ method }) => method === 'DELETE')).toBe(true);
-});
-
-describe('placement', () => {
-  const CLASS = `\${node.class} = gpu`;
-  const filtered = { case: { NodesEvaluated: 4, NodesFiltered: 4, ConstraintFiltered: { [CLASS]: 4 } } };
-  const exhausted = { case: { NodesEvaluated: 1, NodesExhausted: 1, DimensionExhausted: { memory: 1, cpu: 1 } } };
-  const E1 = { ID: 'e1', Status: 'complete', TriggeredBy: 'job-register', CreateIndex: 1, FailedTGAllocs: filtered };
-  const E2 = { ID: 'e2', Status: 'blocked', TriggeredBy: 'queued-allocs', CreateIndex: 2, FailedTGAllocs: filtered };
-  const E3 = {
-    ID: 'e3',
-    Status: 'canceled',
-    CreateIndex: 3,
-    StatusDescription: 'existing blocked evaluation exists for job "J"',
-  };
-
-  test('N15 is waited for by the blocked evaluation, wherever it is named, and goes on', async () => {
-    const script: Script = { allocations: [[], [], [running()]], evaluations: [E1, E3, E2], logs: [printedRecord()] };
-    const found = await runCase(nomad, script, { spec: { placementPatienceSec: 60 } });
-    expect(found.outcome).toBe('passed');
-    expect(found.waiting).toEqual([expect.stringContaining(CLASS), undefined]);
-  });
-
-  test('D31 that is blocked is told once, and ends the case after the patience for it, naming why', async () => {
-    const blocked = { ...E2, FailedTGAllocs: exhausted };
-    const found = await runCase(nomad, { evaluations: [blocked] }, { spec: { placementPatienceSec: 1 } });
-    expect(found).toMatchObject({ outcome: 'infra PLACEMENT_TIMEOUT', isRetried: true });
-    expect(found.waiting).toEqual([expect.stringMatching(/placement blocked.*cpu exhausted.*memory exhausted/)]);
-    expect(found.reason).toMatch(/cpu exhausted.*memory exhausted/);
-    expect(found.requests.some(({ method }) => method === 'DELETE')).toBe(true);
-  });
-
-  test('D31 that is not decided yet is just queued, and ends nothing early', async () => {
-    const looks = [[], [], [], [running()]];
-    const script: Script = {
-      allocations: looks,
-      evaluations: [{ ...E1, Status: 'pending', FailedTGAllocs: null }],
-      logs: [printedRecord()],
-    };
-    const found = await runCase(nomad, script, { spec: { placementPatienceSec: 1 } });
-    expect(found).toMatchObject({ outcome: 'passed', waiting: [] });
-  });
-});
-
 test('N17 the verdict is of the allocation that was seen, and the other is stopped and told of', async () => {
   const a = ended('0', { CreateIndex: 5 });
   const b = running({ CreateIndex: 9 });
@@ -294,5 +203,56 @@ test('N21 a task that Nomad started again is told of', async () => {
   expect(found).toMatchObject({
     outcome: 'passed',
     provenance: { anomalies: [expect.stringMatching(/2 times more/)] },
+  });
+});
+
+test('N21 a task that Nomad starts again while it is watched is told of', async () => {
+  const ID = randomUUID();
+  const task = { State: 'running', Failed: false, Restarts: 0, StartedAt: '2026-01-01T00:00:00Z', Events: [STARTED] };
+  const once = running({ ID, TaskStates: { case: task } });
+  const again = running({ ID, TaskStates: { case: { ...task, Restarts: 1 } } });
+  const logs = ['', '', '', '', '', printedRecord()];
+  const found = await runCase(nomad, { allocations: [[once], [again]], logs });
+  expect(found).toMatchObject({ outcome: 'passed', provenance: { anomalies: [expect.stringMatching(/once more/)] } });
+});
+
+describe('one that is taken away while it runs', () => {
+  const stopped = (DesiredDescription: string, more: object = {}) => ({
+    DesiredStatus: 'stop',
+    DesiredDescription,
+    ...more,
+  });
+
+  test.each<[string, object, object[], RegExp]>([
+    ['drained, its job dead', stopped('alloc is being migrated'), [], /EVICTED.*drained.*exit code 137/],
+    [
+      'preempted, and queued again',
+      stopped('', { DesiredStatus: 'evict', PreemptedByAllocation: 'b7' }),
+      [running()],
+      /EVICTED.*b7/,
+    ],
+    [
+      'replaced',
+      stopped('alloc was rescheduled because it failed', { ClientStatus: 'failed' }),
+      [running()],
+      /EVICTED.*replaced/,
+    ],
+    ['stopped by somebody', stopped('alloc not needed due to job update'), [], /EVICTED.*stopped in Nomad/],
+    [
+      'disconnected',
+      { ClientStatus: 'lost', DesiredDescription: 'alloc is unknown since its node is disconnected' },
+      [running()],
+      /NODE_LOST/,
+    ],
+  ])('%s, is that, and is tried again', async (_title, end, others, told) => {
+    const ID = randomUUID();
+    const gone = says(404, `Unknown allocation "${ID}"`);
+    const steps = [
+      [running({ ID })],
+      [ended('137', { ID, ...end }), ...others.map((other) => ({ ...other, CreateIndex: 99 }))],
+    ];
+    const found = await runCase(nomad, { allocations: steps, logs: ['begun\n', 'begun\n', gone] });
+    expect(`${found.outcome} ${found.reason}`).toMatch(told);
+    expect(found).toMatchObject({ isRetried: true, output: 'begun\n' });
   });
 });

@@ -165,6 +165,18 @@ const INFRA: Row[] = [
 
 const FINAL: Row[] = [
   [
+    'D33 memory ran out, told by a text alone',
+    anAllocation({ ClientStatus: 'failed' }, STARTED, { Type: 'Terminated', ExitCode: 137, Message: 'OOM Killed' }),
+    'config OOM_KILLED',
+    /exit code 137/,
+  ],
+  [
+    'an image whose name speaks of memory',
+    anAllocation({ ClientStatus: 'failed' }, pullFailed('unauthorized', 'r/oom:1')),
+    'config IMAGE_UNAVAILABLE',
+    /oom/,
+  ],
+  [
     'D33 the driver says that memory ran out',
     ended('137', { ClientStatus: 'failed' }, { oom_killed: 'true' }),
     'config OOM_KILLED',
@@ -264,6 +276,15 @@ test.each(LOGS)('N01 N07 a log that is %s, of one that ended by itself', (log, l
   expect(outcome(ended('0'), { log, ...(logText && { logText }) })).toMatchObject({
     as,
     reason: expect.stringMatching(reason),
+  });
+});
+
+test('what Nomad forgot while it ran has no end of its own', () => {
+  const forgotten = anAllocation({ ClientStatus: 'running' }, STARTED);
+  expect(outcome(forgotten)).toMatchObject({ as: 'infra ALLOCATION_LOST', reason: expect.stringMatching(/no more/) });
+  expect(outcome(forgotten, { log: 'gone' })).toMatchObject({
+    as: 'infra RESULT_LOST',
+    reason: expect.stringMatching(/^it ran on node rack-1, and its log is gone/),
   });
 });
 

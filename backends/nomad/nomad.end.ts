@@ -6,6 +6,7 @@ import {
   exitText,
   hasStarted,
   isOn,
+  isOutOfMemory,
   lastExit,
   lastOf,
   quoted,
@@ -16,7 +17,7 @@ import {
 } from './nomad.evidence.js';
 import type { JobAllocation } from './nomad.replies.js';
 import { startFailureOf } from './nomad.start.js';
-import { restartText } from './nomad.status.js';
+import { mayRun, restartText } from './nomad.status.js';
 
 /**
  * What became of the log of an allocation that ended. `unverified`: read to its end, and nothing says how long it is, as
@@ -46,8 +47,9 @@ export type End = Extract<AllocationEvent, { kind: 'failed' | 'silent' }>;
  * 6. its client lost it: the executor died, or it could not be restored,
  * 7. it filled its disk,
  * 8. Nomad killed it, or started it more often than its job allows,
- * 9. it ended by itself, and its log is not all there,
- * 10. it ended by itself.
+ * 9. its log is not all there,
+ * 10. Nomad forgot it before its end was seen,
+ * 11. it ended by itself.
  * Ten events of a task are kept: one that is missing is evidence of nothing.
  */
 export function endOf(ending: Ending): End {
@@ -62,7 +64,8 @@ export function endOf(ending: Ending): End {
     clientLoss(allocation, exit) ??
     diskFull(allocation) ??
     kill(allocation) ??
-    logLoss(ending, exit);
+    logLoss(ending, exit) ??
+    forgotten(allocation);
   if (failure) return { kind: 'failed', failure };
   return { kind: 'silent', detail: `${exitText(exit)}${hints(ending, exit)}` };
 }
@@ -90,7 +93,7 @@ function nodeLoss(allocation: JobAllocation): AttemptFailure | undefined {
 }
 
 function oom(allocation: JobAllocation, exit: TaskExit | undefined): AttemptFailure | undefined {
-  if (!exit?.isOom) return undefined;
+  if (!isOutOfMemory(allocation)) return undefined;
   const text = `it ran out of the memory that it may have on ${isOn(allocation)} (${exitText(exit)})`;
   return fail('OOM_KILLED', `${text}: raise \`resources.memoryMb\``);
 }
@@ -153,7 +156,8 @@ function kill(allocation: JobAllocation): AttemptFailure | undefined {
 }
 
 function logLoss({ allocation, log, logText = '', maxConcurrent }: Ending, exit: TaskExit | undefined) {
-  const ended = `it ended on ${isOn(allocation)} (${exitText(exit)})`;
+  const where = isOn(allocation);
+  const ended = mayRun(allocation) ? `it ran on ${where}` : `it ended on ${where} (${exitText(exit)})`;
   switch (log) {
     case 'complete':
     case 'unverified':
@@ -168,6 +172,11 @@ function logLoss({ allocation, log, logText = '', maxConcurrent }: Ending, exit:
     case 'gone':
       return fail('RESULT_LOST', `${ended}, and its log is gone${because(logText)}; ${gcAdvice(maxConcurrent)}`);
   }
+}
+
+function forgotten(allocation: JobAllocation): AttemptFailure | undefined {
+  if (!mayRun(allocation)) return undefined;
+  return fail('ALLOCATION_LOST', `it ran on ${isOn(allocation)}, and Nomad knows it no more: its end was not seen`);
 }
 
 /** As many again as run may just have ended; the rest is for what others run there. */

@@ -46,30 +46,29 @@ export interface TaskExit {
   code?: number;
   signal?: number;
   message: string;
-  isOom: boolean;
 }
 
 /** How its process ended last, as far as that is among the events that are kept. */
 export function lastExit(allocation: JobAllocation): TaskExit | undefined {
   const event = lastOf(allocation, 'Terminated');
-  return event && exitOf(event);
-}
-
-export function exitOf(event: TaskEvent): TaskExit {
-  const { exit_code, signal, oom_killed, exit_message } = event.Details;
+  if (!event) return undefined;
+  const { exit_code = event.ExitCode, signal = event.Signal, exit_message } = event.Details;
   const message = typeof exit_message === 'string' ? exit_message : event.Message;
   const code = wholeNumber(exit_code);
   const number = wholeNumber(signal);
-  return {
-    ...(code !== undefined && { code }),
-    ...(number && { signal: number }),
-    message,
-    isOom:
-      oom_killed === 'true' || oom_killed === true || OOM.test(`${message} ${event.Message} ${event.DisplayMessage}`),
-  };
+  return { ...(code !== undefined && { code }), ...(number && { signal: number }), message };
 }
 
-const OOM = /\bOOM\b|\bOOM.?killed\b|out of memory/i;
+const OOM = /\bOOM\b|OOM.?killed|out of memory/i;
+/** Events whose words are Nomad's: others repeat what an image, a variable or a file is called. */
+const TELLS_OOM: ReadonlySet<string> = new Set(['Terminated', 'Killing', 'Killed', 'Not Restarting', 'OOM Killed']);
+
+/** Whether memory ran out by the word of the driver. */
+export const isOutOfMemory = (allocation: JobAllocation): boolean =>
+  eventsOf(allocation).some(({ Type, Details: { oom_killed, exit_message }, Message, DisplayMessage }) => {
+    if (oom_killed === 'true' || oom_killed === true) return true;
+    return TELLS_OOM.has(Type) && [exit_message, Message, DisplayMessage].some((text) => OOM.test(String(text)));
+  });
 
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import { envelopeOf } from '../../policy/demand.js';
 import type { AllocationEvent, LogStream } from '../backend.js';
@@ -125,7 +126,8 @@ export class LogFollower {
     const known = listed ?? (await findAllocation(this.watching, ID));
     const before = this.placed;
     this.placed = { allocation: known ?? before.allocation, others };
-    if (others.length !== before.others.length) yield placedEvent(this.placed);
+    const news = placedEvent(this.placed);
+    if (!isDeepStrictEqual(news, placedEvent(before))) yield news;
     return known !== undefined;
   }
 

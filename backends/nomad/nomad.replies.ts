@@ -106,6 +106,8 @@ const TaskEvent = z.object({
   Message: said,
   DisplayMessage: said,
   DriverError: said,
+  ExitCode: z.number().nullish(),
+  Signal: z.number().nullish(),
   Details: z
     .record(text, z.unknown())
     .nullish()
