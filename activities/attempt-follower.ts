@@ -18,7 +18,7 @@ import { keptBytes, LogKeeper } from './log-keeper.js';
 export interface FollowerDeps {
   settings: JobSettings;
   attempts: Pick<AttemptStore, 'noteWaiting' | 'notePlaced' | 'recordEnd'>;
-  logs: Pick<LogStore, 'append'>;
+  logs: Pick<LogStore, 'append' | 'replace'>;
   ended: Pick<EndedAttempts, 'keep'>;
   /** Kept of each stream of an attempt. */
   logBytes: number;
@@ -71,6 +71,9 @@ export class AttemptFollower {
           case 'log':
             progress[event.stream] = event.at + event.bytes.length;
             await keeper.take(event.stream, event.at, event.bytes);
+            break;
+          case 'corrected':
+            await keeper.correct(event.stream, event.pieces);
             break;
           case 'waiting':
           case 'placed':

@@ -17,6 +17,16 @@ class Shelf {
     this.chunks.push(...chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes) })));
   }
 
+  async replace(
+    runId: string,
+    attempt: number,
+    stream: LogChunk['stream'],
+    chunks: readonly LogChunk[],
+  ): Promise<void> {
+    this.chunks.splice(0, this.chunks.length, ...this.chunks.filter((one) => one.stream !== stream));
+    await this.append(runId, attempt, chunks);
+  }
+
   /** Bytes of a stream by offset; `.` where nothing is kept. */
   text(stream: LogChunk['stream'], length: number): string {
     const text = Buffer.alloc(length, '.');
@@ -73,6 +83,32 @@ describe('LogKeeper', () => {
     expect(shelf.text('stdout', 16)).toBe('01234567........');
   });
 
+  test('stores what follows a gap where it belongs', async () => {
+    const shelf = new Shelf();
+    const keeper = new LogKeeper({ logs: shelf, ...RUN, limitBytes: 100 });
+    await keeper.take('stdout', 0, Buffer.from('before'));
+    await keeper.take('stdout', 10, Buffer.from('after'));
+    await keeper.end();
+
+    expect(shelf.text('stdout', 15)).toBe('before....after');
+  });
+
+  test('stores a correction in place of what a stream held, masked, and goes on after it', async () => {
+    const shelf = new Shelf();
+    const mask = new SecretMask(['hush-hush-hush']);
+    const keeper = new LogKeeper({ logs: shelf, ...RUN, mask, limitBytes: 1_000 });
+    await keeper.take('stderr', 0, Buffer.from('warning'));
+    await keeper.take('stdout', 0, Buffer.from('one three'));
+    await keeper.flush();
+    await keeper.take('stdout', 9, Buffer.from(' five'));
+    await keeper.correct('stdout', [{ at: 2, bytes: Buffer.from('one hush-hush-hush three') }]);
+    await keeper.take('stdout', 26, Buffer.from(' four'));
+    await keeper.end();
+
+    expect(shelf.text('stdout', 31)).toBe('..one ************** three four');
+    expect(shelf.text('stderr', 7)).toBe('warning');
+  });
+
   test('stores a piece that is large enough at once', async () => {
     const shelf = new Shelf();
     const keeper = new LogKeeper({ logs: shelf, ...RUN, limitBytes: 1_000_000 });
@@ -87,7 +123,10 @@ describe('LogKeeper', () => {
     const shelf = new Shelf();
     const stored = new Promise<void>((resolve) => {
       const keeper = new LogKeeper({
-        logs: { append: (...args) => shelf.append(...args).finally(resolve) },
+        logs: {
+          append: (...args) => shelf.append(...args).finally(resolve),
+          replace: (...args) => shelf.replace(...args),
+        },
         ...RUN,
         limitBytes: 1_000,
       });

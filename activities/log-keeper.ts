@@ -1,4 +1,5 @@
 import type { KeptBytes, LogStream } from '../backends/backend.js';
+import type { PlainBytes } from '../policy/record-scanner.js';
 import { MaskedStream, type SecretMask } from '../policy/redact.js';
 import type { LogChunk, LogStore } from '../store/log.store.js';
 import { TailRing } from './tail-ring.js';
@@ -18,7 +19,7 @@ export function keptBytes(limitBytes: number): KeptBytes {
 }
 
 interface Target {
-  logs: Pick<LogStore, 'append'>;
+  logs: Pick<LogStore, 'append' | 'replace'>;
   runId: string;
   attempt: number;
   /** What is kept of each stream. */
@@ -68,6 +69,20 @@ export class LogKeeper {
     await this.write((keeper) => keeper.drainTail());
   }
 
+  /** Stores this in place of all that was taken of a stream. */
+  async correct(stream: LogStream, pieces: readonly PlainBytes[]): Promise<void> {
+    const { logs, runId, attempt, limitBytes, mask } = this.target;
+    const masked = new MaskedStream(mask);
+    const keeper = new StreamKeeper(stream, keptBytes(limitBytes));
+    this.masked[stream] = masked;
+    this.streams[stream] = keeper;
+    for (const { at, bytes } of pieces) for (const piece of masked.push(at, bytes)) keeper.take(piece.at, piece.bytes);
+    for (const piece of masked.end()) keeper.take(piece.at, piece.bytes);
+    const chunks = [...keeper.drain(), ...keeper.drainTail()];
+    this.writing = this.writing.then(() => logs.replace(runId, attempt, stream, chunks));
+    await this.writing;
+  }
+
   private flushLater(): void {
     // Its failure is met by the next write, which waits for this one.
     this.flush().catch(() => undefined);
@@ -85,8 +100,7 @@ export class LogKeeper {
 
 /** One stream: what waits to be stored, and its last part once the beginning is full. */
 class StreamKeeper {
-  private pending: Buffer[] = [];
-  private pendingAt = 0;
+  private pending: { at: number; pieces: Buffer[]; bytes: number }[] = [];
   private tail: TailRing | undefined;
   pendingBytes = 0;
 
@@ -97,12 +111,7 @@ class StreamKeeper {
 
   take(at: number, bytes: Uint8Array): void {
     const room = Math.max(0, this.keep.head - at);
-    if (room > 0) {
-      const head = Buffer.from(bytes.subarray(0, room));
-      if (this.pendingBytes === 0) this.pendingAt = at;
-      this.pending.push(head);
-      this.pendingBytes += head.length;
-    }
+    if (room > 0) this.hold(at, Buffer.from(bytes.subarray(0, room)));
     if (bytes.length > room) {
       this.tail ??= new TailRing(this.keep.tail);
       this.tail.push(at + room, bytes.subarray(room));
@@ -110,11 +119,10 @@ class StreamKeeper {
   }
 
   drain(): LogChunk[] {
-    if (this.pendingBytes === 0) return [];
-    const chunk = { stream: this.stream, at: this.pendingAt, bytes: Buffer.concat(this.pending) };
+    const chunks = this.pending.map(({ at, pieces }) => ({ stream: this.stream, at, bytes: Buffer.concat(pieces) }));
     this.pending = [];
     this.pendingBytes = 0;
-    return [chunk];
+    return chunks;
   }
 
   drainTail(): LogChunk[] {
@@ -127,5 +135,17 @@ class StreamKeeper {
       chunks.push({ stream, at: at + start, bytes: bytes.subarray(start, start + TAIL_CHUNK_BYTES) });
     }
     return chunks;
+  }
+
+  /** What follows a gap is a chunk of its own. */
+  private hold(at: number, head: Buffer): void {
+    const last = this.pending.at(-1);
+    if (last && last.at + last.bytes === at) {
+      last.pieces.push(head);
+      last.bytes += head.length;
+    } else {
+      this.pending.push({ at, pieces: [head], bytes: head.length });
+    }
+    this.pendingBytes += head.length;
   }
 }

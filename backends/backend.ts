@@ -3,6 +3,7 @@ import type { RuntimeKind } from '../contracts/runtime.js';
 import type { RegistryCredential } from '../policy/job-parts.js';
 import type { Program } from '../policy/process-job.js';
 import type { JobRecord } from '../policy/record.js';
+import type { PlainBytes } from '../policy/record-scanner.js';
 import type { Allocation } from '../policy/sweep.js';
 
 /** Name of the cluster object that runs one attempt, known before it exists. */
@@ -55,6 +56,8 @@ export type AllocationEvent =
   | { kind: 'placed'; as: string; provenance: Record<string, unknown> }
   /** Plain output: `at` is the offset of its first byte in what the job wrote. */
   | { kind: 'log'; stream: LogStream; at: number; bytes: Uint8Array }
+  /** All that a stream holds, in place of what was told of it before. */
+  | { kind: 'corrected'; stream: LogStream; pieces: readonly PlainBytes[] }
   | { kind: 'record'; record: JobRecord }
   /** Ended normally by the orchestrator's word, its log complete, without a record. */
   | { kind: 'silent'; detail: string }

@@ -3,7 +3,7 @@ import type { LogStream } from '../contracts/log-events.js';
 import type { Outcome } from '../contracts/run.js';
 import { GroupWriter } from './group-writer.js';
 import { hasGap, LOG_PAGE, type LogOffsets, type LogPageRow, mergeStreams } from './log-page.js';
-import { retrying, row, rows } from './sql.js';
+import { type Queryable, retrying, row, rows, transaction } from './sql.js';
 
 export interface LogChunk {
   stream: LogStream;
@@ -35,13 +35,25 @@ export class LogStore {
     this.appends = new GroupWriter({
       keyOf: ({ runId, attempt }) => `${runId}/${attempt}`,
       bytesOf: ({ chunks }) => chunks.reduce((total, { bytes }) => total + bytes.length, 0),
-      write: (group) => insertChunks(dataSource, group),
+      async write(group) {
+        await retrying(() => insertChunks(dataSource, group));
+        return group.map(() => undefined);
+      },
     });
   }
 
   /** What is kept already stays, or grows. What many jobs print at the same time is stored together. */
   append(runId: string, attempt: number, chunks: readonly LogChunk[]): Promise<void> {
     return this.appends.submit({ runId, attempt, chunks });
+  }
+
+  /** What is kept of a stream becomes this, for everyone who reads it from now on. */
+  async replace(runId: string, attempt: number, stream: LogStream, chunks: readonly LogChunk[]): Promise<void> {
+    await transaction(this.dataSource, async (db) => {
+      const params = [runId, attempt, stream];
+      await rows(db, 'DELETE FROM log_chunks WHERE run_id = $1 AND attempt = $2 AND stream = $3', params);
+      await insertChunks(db, [{ runId, attempt, chunks }]);
+    });
   }
 
   /** Per stream, the offset after the last byte that is kept: where following goes on. */
@@ -103,25 +115,22 @@ export class LogStore {
  * In the order of their keys, as another worker may be storing the same ones. Of two that begin at one offset the longer
  * is kept: its follower goes on behind it.
  */
-async function insertChunks(dataSource: DataSource, group: readonly Appended[]): Promise<undefined[]> {
+async function insertChunks(db: Queryable, group: readonly Appended[]): Promise<void> {
   const all = group.flatMap(({ runId, attempt, chunks }) => chunks.map((chunk) => ({ runId, attempt, ...chunk })));
-  await retrying(() =>
-    rows(
-      dataSource,
-      `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
-       SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bytea[])
-         AS g(run_id, attempt, stream, at, bytes)
-       ORDER BY run_id COLLATE "C", attempt, stream, at
-       ON CONFLICT (run_id, attempt, stream, at) DO UPDATE SET bytes = EXCLUDED.bytes
-       WHERE octet_length(EXCLUDED.bytes) > octet_length(log_chunks.bytes)`,
-      [
-        all.map(({ runId }) => runId),
-        all.map(({ attempt }) => attempt),
-        all.map(({ stream }) => stream),
-        all.map(({ at }) => at),
-        all.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
-      ],
-    ),
+  await rows(
+    db,
+    `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
+     SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bytea[])
+       AS g(run_id, attempt, stream, at, bytes)
+     ORDER BY run_id COLLATE "C", attempt, stream, at
+     ON CONFLICT (run_id, attempt, stream, at) DO UPDATE SET bytes = EXCLUDED.bytes
+     WHERE octet_length(EXCLUDED.bytes) > octet_length(log_chunks.bytes)`,
+    [
+      all.map(({ runId }) => runId),
+      all.map(({ attempt }) => attempt),
+      all.map(({ stream }) => stream),
+      all.map(({ at }) => at),
+      all.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+    ],
   );
-  return group.map(() => undefined);
 }
