@@ -123,6 +123,7 @@ export class ScriptedNomad {
     this.stderr = '';
     this.peak = this.sockets.size;
     this.on(`GET /v1/client/fs/logs/${ALLOCATION_ID}`, (request) => this.logs(request));
+    this.on(`GET /v1/client/fs/ls/${ALLOCATION_ID}`, () => ({ body: this.listing() }));
     return this.job().evaluations([]).allocations([]);
   }
 
@@ -145,6 +146,14 @@ export class ScriptedNomad {
     );
     const frame = { Data: bytes.toString('base64'), File: `alloc/logs/case.${query.get('type')}.0`, Offset: 0 };
     return { body: bytes.length === 0 ? '' : JSON.stringify(frame), headers: { 'content-type': 'application/json' } };
+  }
+
+  private listing(): object[] {
+    const { stdout, stderr } = this;
+    return Object.entries({ stdout, stderr }).map(([stream, content]) => ({
+      Name: `case.${stream}.0`,
+      Size: Buffer.byteLength(content),
+    }));
   }
 
   private async serve(request: IncomingMessage, reply: ServerResponse): Promise<void> {

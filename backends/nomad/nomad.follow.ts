@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import { envelopeOf } from '../../policy/demand.js';
-import type { AllocationEvent, LogStream } from '../backend.js';
+import type { JobRecord } from '../../policy/record.js';
+import type { AllocationEvent } from '../backend.js';
+import { ClusterFailure } from '../cluster-client.js';
 import { pause } from '../pause.js';
-import { logged, ScannedOutput } from '../scanned-output.js';
 import { endOf, type LogStanding } from './nomad.end.js';
 import { hasStarted } from './nomad.evidence.js';
-import { LOG_FILE_MB, NOMAD_TASK } from './nomad.job.js';
-import { type LogRead, NomadLogTail } from './nomad.log.js';
+import type { LogRead } from './nomad.log.js';
+import type { LogEnd, LogPatience } from './nomad.log-finish.js';
+import { JobOutput } from './nomad.output.js';
 import { allocationsPath } from './nomad.paths.js';
 import { findAllocation, type Placed, placedEvent } from './nomad.placing.js';
 import { JobAllocations } from './nomad.replies.js';
@@ -22,46 +24,38 @@ const FIRST_PAUSE_PART = 0.2;
 const PAUSE_GROWTH = 1.5;
 /** How long the log of what runs may be out of reach, or gone, by the clock. */
 const LOG_PATIENCE_MS = 120_000;
-/** The log of what has ended is asked for so often, where there is no way to it now. */
-const MOST_LAST_LOOKS = 6;
-const LAST_PAUSE_MS = 125;
-const LONGEST_LAST_PAUSE_MS = 2_000;
 /** A job that never stops printing is overdue so much later than one that is read to its end. */
 const OVERDUE_GRACE_MS = 60_000;
-/** What stderr has when the record is there; a job that goes on printing does not hold it up. */
-const MOST_DRAINS = 32;
-const FILE_BYTES = LOG_FILE_MB * 1_024 * 1_024;
+/** With the record in hand: how long the rest is looked for, which a job that goes on printing does not hold up. */
+const CLOSING_MS = 10_000;
+const CLOSING: LogPatience = { firstMs: 250, longestMs: 1_000, tries: 4 };
 
 /** Follows what an allocation prints until its record, or until it ended. */
 export class LogFollower {
-  private readonly stdout: NomadLogTail;
-  private readonly stderr: NomadLogTail;
-  private readonly scanned: ScannedOutput;
+  private readonly output: JobOutput;
   private readonly begunAt = performance.now();
   private readonly ageMs: number;
   /** Since when there is no log to read, by the clock, and why. */
   private trouble: { sinceMs: number; text: string } | undefined;
-  private hasRecord = false;
 
   constructor(
     private readonly watching: Watching,
     private placed: Placed,
   ) {
-    const { allocation, from } = watching;
-    this.stdout = this.tail('stdout');
-    this.stderr = this.tail('stderr');
-    this.scanned = new ScannedOutput(allocation.nonce, from.stdout);
-    this.ageMs = ageOf(placed, allocation.submittedAt);
+    this.output = new JobOutput(watching, placed.allocation.ID);
+    this.ageMs = ageOf(placed, watching.allocation.submittedAt);
   }
 
   async *follow(): AsyncGenerator<AllocationEvent> {
     const { signal, pace, clock, limitMs } = this.watching;
     let pauseMs = pace() * FIRST_PAUSE_PART;
     for (let looks = 1; !signal.aborted && mayRun(this.placed.allocation); looks += 1) {
-      const out = await this.look(this.stdout);
-      yield* this.taken(out);
-      if (this.hasRecord) return;
-      if (looks % LOOKS_A_STDERR === 0) yield* piece('stderr', await this.look(this.stderr));
+      const out = this.noted(await this.output.look('stdout'));
+      yield* this.output.told('stdout', out);
+      if (this.output.record) return yield* this.closed(this.output.record);
+      if (looks % LOOKS_A_STDERR === 0) {
+        yield* this.output.told('stderr', this.noted(await this.output.look('stderr')));
+      }
       const isAtEnd = out.kind !== 'bytes' || out.bytes.length === 0;
       if (this.trouble && clock.ms - this.trouble.sinceMs > LOG_PATIENCE_MS) break;
       const afterMs = this.ageMs + performance.now() - this.begunAt;
@@ -80,41 +74,39 @@ export class LogFollower {
     if (!signal.aborted) yield* this.ended();
   }
 
-  private tail(stream: LogStream): NomadLogTail {
-    const { client, from, keep } = this.watching;
-    const { ID } = this.placed.allocation;
-    return new NomadLogTail({
-      ...{ client, allocation: ID, task: NOMAD_TASK, stream, from: from[stream], fileBytes: FILE_BYTES },
-      ...(keep && { keep }),
-    });
-  }
-
-  private async look(tail: NomadLogTail): Promise<LogRead> {
-    const { client, clock, signal } = this.watching;
-    const read = await client.patiently(signal, clock, () => tail.next(signal));
+  /** Keeps in mind since when there is nothing to read. */
+  private noted(read: LogRead): LogRead {
+    const { clock } = this.watching;
     if (read.kind === 'bytes' || read.kind === 'not-started') this.trouble = undefined;
     else this.trouble = { sinceMs: this.trouble?.sinceMs ?? clock.ms, text: read.text };
     return read;
   }
 
-  /** What stdout had. With the record, what stderr has by then comes before it. */
-  private async *taken(read: LogRead): AsyncGenerator<AllocationEvent> {
-    if (read.kind !== 'bytes' || read.bytes.length === 0) return;
-    const { plain, record } = this.scanned.take(read);
-    yield* logged(plain);
-    if (!record) return;
-    this.hasRecord = true;
-    yield* this.drained();
+  /** The record stands whatever becomes of the allocation now: what else was printed is read while it lingers. */
+  private async *closed(record: JobRecord): AsyncGenerator<AllocationEvent> {
+    const { signal } = this.watching;
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    const timer = setTimeout(end, CLOSING_MS);
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      const out = yield* this.output.finished('stdout', ending.signal, CLOSING);
+      const err = yield* this.output.finished('stderr', ending.signal, CLOSING);
+      if (!isVerified(out) || !isVerified(err)) yield this.unverified();
+    } catch (error) {
+      if (!(error instanceof ClusterFailure)) throw error;
+      yield this.unverified();
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    }
+    yield* this.output.rest();
     yield { kind: 'record', record };
   }
 
-  /** The record stands whatever becomes of the allocation now. */
-  private async *drained(): AsyncGenerator<AllocationEvent> {
-    for (let drains = 0; drains < MOST_DRAINS; drains += 1) {
-      const read = await this.stderr.next(this.watching.signal).catch(() => undefined);
-      if (read?.kind !== 'bytes' || read.bytes.length === 0) return;
-      yield* piece('stderr', read);
-    }
+  /** What is stored of its log may not be all of it. */
+  private unverified(): AllocationEvent {
+    return placedEvent(this.placed, { log: 'unverified' });
   }
 
   /** False if Nomad knows it no more. */
@@ -134,62 +126,41 @@ export class LogFollower {
   /** Its status is known: what its log still has is read, before anything else, for a client may throw it away. */
   private async *ended(): AsyncGenerator<AllocationEvent> {
     const { signal, spec } = this.watching;
-    let last = LAST_LOOK;
-    for (let looks = 0; looks < MOST_LAST_LOOKS && !last.isSettled; ) {
-      const read = await this.look(this.stdout);
-      yield* this.taken(read);
-      if (this.hasRecord) return;
-      if (read.kind === 'bytes' && read.bytes.length > 0) continue;
-      last = await this.lastLook(read);
-      looks += 1;
-      if (!last.isSettled) await pause(Math.min(LONGEST_LAST_PAUSE_MS, LAST_PAUSE_MS * 2 ** looks), signal);
-      if (signal.aborted) return;
-    }
-    yield* this.drained();
-    yield* logged(this.scanned.end());
+    const { output } = this;
+    const out = yield* output.finished('stdout', signal);
+    if (output.record) return yield* this.closed(output.record);
+    const err = yield* output.finished('stderr', signal, CLOSING);
+    yield* output.rest();
     yield* this.lookAtStatus();
+    if (!isVerified(out) || !isVerified(err)) yield this.unverified();
+    const log = this.standingOf(out);
     const end = endOf({
       allocation: this.placed.allocation,
-      log: last.standing,
-      ...(this.trouble && { logText: this.trouble.text }),
+      log,
+      ...('text' in out && { logText: out.text }),
       maxConcurrent: envelopeOf(spec, 1).slots,
       driver: spec.driver,
     });
-    const { fault } = this.scanned;
-    yield end.kind === 'silent' && fault !== undefined
-      ? badRecord(fault, last.standing === 'complete' && !this.stdout.isHeadCut)
-      : end;
+    const { fault, isHeadCut } = output;
+    yield end.kind === 'silent' && fault !== undefined ? badRecord(fault, log === 'complete' && !isHeadCut) : end;
   }
 
-  private async lastLook(read: LogRead): Promise<LastLook> {
-    const { client, clock, signal } = this.watching;
-    switch (read.kind) {
-      case 'bytes': {
-        const found = await client.patiently(signal, clock, () => this.stdout.verify(signal));
-        return { standing: VERIFIED[found], isSettled: found !== 'short' };
-      }
+  private standingOf(end: LogEnd): LogStanding {
+    switch (end.kind) {
+      case 'complete':
+        return end.isVerified ? 'complete' : 'unverified';
       case 'not-started':
-        return { standing: hasStarted(this.placed.allocation) ? 'gone' : 'complete', isSettled: true };
+        return hasStarted(this.placed.allocation) ? 'gone' : 'complete';
+      case 'short':
       case 'gone':
-        return { standing: 'gone', isSettled: true };
       case 'unreachable':
-        return LAST_LOOK;
+        return end.kind;
     }
   }
 }
 
-interface LastLook {
-  standing: LogStanding;
-  /** Another look finds nothing else. */
-  isSettled: boolean;
-}
-
-const LAST_LOOK: LastLook = { standing: 'unreachable', isSettled: false };
-const VERIFIED = { whole: 'complete', unknown: 'unverified', short: 'short' } as const;
-
-function* piece(stream: LogStream, read: LogRead): Generator<AllocationEvent> {
-  if (read.kind === 'bytes' && read.bytes.length > 0) yield { kind: 'log', stream, at: read.at, bytes: read.bytes };
-}
+/** What never started printed nothing. */
+const isVerified = (end: LogEnd): boolean => (end.kind === 'complete' ? end.isVerified : end.kind === 'not-started');
 
 /** What a job with the right nonce printed in place of a record; a log that may be short is to blame before that. */
 function badRecord(fault: string, isWhole: boolean): AllocationEvent {

@@ -15,6 +15,8 @@ export type LogEnd =
   | { kind: 'short' }
   | LogTrouble;
 
+type FinishedTail = Pick<NomadLogTail, 'next' | 'verify' | 'restart'>;
+
 /** How long is waited between tries of what may pass; then it is given up. */
 export interface LogPatience {
   firstMs: number;
@@ -22,8 +24,8 @@ export interface LogPatience {
   tries: number;
 }
 
-/** About a minute. */
-const PATIENCE: LogPatience = { firstMs: 250, longestMs: 8_000, tries: 12 };
+/** Some ten seconds. */
+const PATIENCE: LogPatience = { firstMs: 250, longestMs: 2_000, tries: 8 };
 /** A log that seems short has more in a moment, or never. */
 const SHORT_TRIES = 3;
 /** How often a log that does not agree with its size is read from its beginning. */
@@ -33,7 +35,7 @@ const MOST_REREAD_BYTES = 16 * 1_024 * 1_024;
 
 /** Reads on to the end of a log, and from its beginning where what was read cannot be all of it. */
 export async function* finishLog(
-  tail: NomadLogTail,
+  tail: FinishedTail,
   signal: AbortSignal,
   patience = PATIENCE,
 ): AsyncGenerator<LogBytes, LogEnd> {
@@ -42,7 +44,7 @@ export async function* finishLog(
 }
 
 /** Two readings that agree, of the right size, are believed; of that size alone one may be in another order. */
-async function readAgain(tail: NomadLogTail, signal: AbortSignal, patience: LogPatience): Promise<LogEnd> {
+async function readAgain(tail: FinishedTail, signal: AbortSignal, patience: LogPatience): Promise<LogEnd> {
   let before: Buffer | undefined;
   for (let reading = 1; reading <= MOST_READINGS; reading += 1) {
     tail.restart();
@@ -72,7 +74,7 @@ async function collected(
 }
 
 async function* readToEnd(
-  tail: NomadLogTail,
+  tail: FinishedTail,
   signal: AbortSignal,
   { firstMs, longestMs, tries }: LogPatience,
 ): AsyncGenerator<LogBytes, LogEnd> {
@@ -85,7 +87,7 @@ async function* readToEnd(
       delayMs = firstMs / 2;
       continue;
     }
-    const end = read.kind === 'bytes' ? await standingOf(tail, signal) : read;
+    const end = read.kind === 'bytes' ? WITHOUT_MORE[await tail.verify(signal)] : read;
     tried += 1;
     const most = end.kind === 'unreachable' ? tries : end.kind === 'short' ? SHORT_TRIES : 1;
     if (tried >= most) return end;
@@ -93,7 +95,8 @@ async function* readToEnd(
   }
 }
 
-async function standingOf(tail: NomadLogTail, signal: AbortSignal): Promise<LogEnd> {
-  const found = await tail.verify(signal);
-  return found === 'short' ? { kind: 'short' } : { kind: 'complete', isVerified: found === 'whole' };
-}
+const WITHOUT_MORE: Readonly<Record<'whole' | 'short' | 'unknown', LogEnd>> = {
+  whole: { kind: 'complete', isVerified: true },
+  short: { kind: 'short' },
+  unknown: { kind: 'complete', isVerified: false },
+};

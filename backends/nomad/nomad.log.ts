@@ -48,7 +48,8 @@ export class NomadLogTail {
   private place: LogPlace;
   /** Where the position is in the files that are there. */
   private isLocated: boolean;
-  private mayList = true;
+  /** What the token may not ask for. */
+  private readonly refused = new Set<'ls' | 'stat'>();
   /** There was more than the last answer holds. */
   private isFarBehind = false;
   private isCut = false;
@@ -186,7 +187,6 @@ export class NomadLogTail {
 
   /** The files of the log, the oldest first; nothing where they cannot be listed. */
   private async list(signal: AbortSignal): Promise<LogFile[] | undefined> {
-    if (!this.mayList) return undefined;
     const { task, stream } = this.options;
     const listing = await this.look('ls', Listing, DIRECTORY, signal);
     const files = listing?.flatMap(({ Name, Size }) => {
@@ -198,12 +198,13 @@ export class NomadLogTail {
 
   /** What Nomad says of a path; nothing where it says nothing, as to a token that may read logs and no files. */
   private async look<Shape extends z.ZodType>(verb: 'ls' | 'stat', shape: Shape, path: string, signal: AbortSignal) {
+    if (this.refused.has(verb)) return undefined;
     const { client, allocation } = this.options;
     try {
       return await client.get(`/v1/client/fs/${verb}/${allocation}`, shape, { query: { path }, signal });
     } catch (error) {
       if (!(error instanceof NomadRefusal)) throw error;
-      if (error.reason === 'auth') this.mayList = false;
+      if (error.reason === 'auth') this.refused.add(verb);
       return undefined;
     }
   }

@@ -160,8 +160,8 @@ export class JobPlacing {
   }
 }
 
-export function placedEvent(placed: Placed): AllocationEvent {
-  return { kind: 'placed', as: placed.allocation.ID, provenance: provenanceOf(placed) };
+export function placedEvent(placed: Placed, more: Record<string, unknown> = {}): AllocationEvent {
+  return { kind: 'placed', as: placed.allocation.ID, provenance: { ...provenanceOf(placed), ...more } };
 }
 
 /** An allocation by its id; nothing where Nomad says that there is none. */

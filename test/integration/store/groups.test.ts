@@ -190,6 +190,22 @@ describe('logs of many jobs', () => {
     expect(kept).toEqual(runs.map(() => ({ stdout: 6, stderr: 0 })));
   });
 
+  test('can be corrected, one stream at a time, and grow after that', async () => {
+    const [run = ''] = await openRuns(1);
+    await world.logs.append(run, 1, [chunk(0, 'one '), chunk(4, 'three'), chunk(0, 'warning', 'stderr')]);
+    await world.logs.replace(run, 1, 'stdout', [chunk(0, 'one two '), chunk(20, 'late')]);
+    await world.logs.append(run, 1, [chunk(24, 'st')]);
+
+    const page = await world.logs.page(run, 1, { stdout: 0, stderr: 0 }, true);
+    const found = page.map(({ stream, at, bytes }) => [stream, at, Buffer.from(bytes).toString()]);
+    expect(found.sort()).toEqual([
+      ['stderr', 0, 'warning'],
+      ['stdout', 0, 'one two '],
+      ['stdout', 20, 'late'],
+      ['stdout', 24, 'st'],
+    ]);
+  });
+
   test('are stored although one among them has no attempt', async () => {
     const [run = ''] = await openRuns(1);
     const answers = await Promise.allSettled([
