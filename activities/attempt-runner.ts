@@ -105,7 +105,8 @@ export class AttemptRunner {
       allocation,
       async () => isPrompt() || attempts.isLive(input.runId, input.attempt),
     );
-    progress.reachedAt = progress.now();
+    // To have adopted it again says nothing of whether it can be followed.
+    if (submitted === 'created') progress.reachedAt = progress.now();
     if (submitted === 'over') return this.overtaken(input);
     if (submitted === 'lost')
       return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
