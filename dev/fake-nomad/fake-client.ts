@@ -35,6 +35,7 @@ export interface AllocationRun {
 export class FakeClients {
   readonly runs = new Map<string, AllocationRun>();
   readonly gc: ClientGc;
+  private isClosed = false;
 
   constructor(
     private readonly options: ClientOptions,
@@ -44,6 +45,7 @@ export class FakeClients {
   }
 
   start(allocation: Allocation, node: FakeNode): void {
+    if (this.isClosed) return;
     const { ledger, images, executorMs } = this.options;
     const { group } = allocation;
     this.gc.makeRoom(node);
@@ -76,7 +78,7 @@ export class FakeClients {
 
   stop({ ID }: Allocation): void {
     const run = this.runs.get(ID);
-    if (run?.node.isConnected) for (const task of run.tasks) void task.kill();
+    if (run?.node.isConnected) for (const task of run.tasks) task.kill();
   }
 
   /** A client that is back tells what it has, and learns what it is to stop. */
@@ -88,12 +90,13 @@ export class FakeClients {
     }
   }
 
-  /** Ends every process. */
+  /** Ends every process, and starts none any more. */
   async close(): Promise<void> {
+    this.isClosed = true;
     const runs = [...this.runs.values()];
     for (const { tasks } of runs) {
       for (const task of tasks) {
-        void task.kill();
+        task.kill();
         task.killNow();
       }
     }

@@ -46,6 +46,7 @@ export class TaskRun {
   private readonly killed = new AbortController();
   private readonly executor = new AbortController();
   private isOom = false;
+  private isForced = false;
 
   constructor(
     readonly task: TaskDocument,
@@ -65,9 +66,34 @@ export class TaskRun {
   }
 
   /** Ends it, first with its signal and then by force. */
-  async kill(): Promise<void> {
+  kill(): void {
     if (this.isKilled || this.state.State === 'dead') return;
     this.killed.abort();
+    this.interrupt();
+  }
+
+  /** As the kernel kills it where memory runs out. `isTold`: the driver knows why. */
+  outOfMemory(isTold: boolean): void {
+    this.isOom = isTold;
+    if (this.child) killGroup(this.child);
+  }
+
+  /** What watches the process is gone; the process lives on. */
+  loseExecutor(): void {
+    this.executor.abort();
+  }
+
+  /** With all that it started; also what is about to start. */
+  killNow(): void {
+    this.isForced = true;
+    if (this.child) killGroup(this.child);
+  }
+
+  private get isKilled(): boolean {
+    return this.killed.signal.aborted;
+  }
+
+  private interrupt(): void {
     const { child, task } = this;
     if (child?.exitCode !== null || child.signalCode !== null) return;
     const timeoutMs = task.KillTimeout / NS_PER_MS;
@@ -76,25 +102,6 @@ export class TaskRun {
     const timer = setTimeout(() => killGroup(child), timeoutMs);
     child.once('exit', () => clearTimeout(timer));
     child.kill((task.KillSignal || (isContainer(task) ? 'SIGTERM' : 'SIGINT')) as NodeJS.Signals);
-  }
-
-  /** As the kernel kills it where memory runs out. `isTold`: the driver knows why. */
-  outOfMemory(isTold: boolean): void {
-    this.isOom = isTold;
-    this.killNow();
-  }
-
-  /** What watches the process is gone; the process lives on. */
-  loseExecutor(): void {
-    this.executor.abort();
-  }
-
-  killNow(): void {
-    if (this.child) killGroup(this.child);
-  }
-
-  private get isKilled(): boolean {
-    return this.killed.signal.aborted;
   }
 
   private async attempt(): Promise<Outcome> {
@@ -147,6 +154,9 @@ export class TaskRun {
     state.State = 'running';
     state.StartedAt = new Date().toISOString();
     this.event('Started', 'Task started by client');
+    // It may have been told so while it started.
+    if (this.isKilled) this.interrupt();
+    if (this.isForced) killGroup(this.child);
     const { signal } = this.executor;
     const orphaned = new Promise<'orphaned'>((resolve) => signal.addEventListener('abort', () => resolve('orphaned')));
     const result = await Promise.race([end, orphaned]);
