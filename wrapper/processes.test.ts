@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Attempt, canContain, discardAttempts, namespace, runAttempt } from './attempts.js';
 import { inEveryShell, NODE, removeShells, type Shell } from './shells.js';
@@ -14,13 +15,22 @@ const daemon = (environment: string): string => `'${NODE}' -e '
   require("node:fs").writeFileSync("daemon", String(child.pid));
   child.unref()'`;
 
-function isAlive(pid: number): boolean {
-  if (!existsSync(`/proc/${pid}/stat`)) return false;
-  return !/\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+/** As the system names it: S sleeps, Z has ended; absent for one that is gone. */
+function stateOf(pid: number): string | undefined {
+  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
+  return /\) ([A-Z]) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
 }
 
-async function untilGone(pid: number): Promise<void> {
-  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+const isAlive = (pid: number): boolean => !['Z', 'X', undefined].includes(stateOf(pid));
+
+/** Whether a signal was sent that the process has not got yet. */
+function isPending(pid: number, signal: number): boolean {
+  const [, mask = '0'] = /^ShdPnd:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (BigInt(`0x${mask}`) >> BigInt(signal - 1)) % 2n === 1n;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 const daemonOf = ({ work }: Attempt): number => Number(readFileSync(join(work, 'daemon'), 'utf8'));
@@ -202,7 +212,7 @@ describe('a timer', () => {
     await ended;
 
     expect(children).toHaveLength(1);
-    await untilGone(Number(children[0]));
+    await until(() => !isAlive(Number(children[0])));
   });
 });
 
@@ -224,6 +234,21 @@ describe('a signal to the wrapper', () => {
     process.kill(-(child.pid ?? 0), 'SIGTERM');
 
     expect(await ended).toMatchObject({ code: 143, record: { status: 143, timer: 'none' } });
+  });
+
+  inEveryShell('while the record waits for its reader cuts nothing off it', async (shell) => {
+    const command = `printf '%0262144d' 0 >"$EVERDICT_ANSWER_FILE"; exit 3`;
+    const { child, ended } = new Attempt(shell, { command, timers: { lingerSec: 3_600 } }).start();
+    child.stdout?.pause();
+    await until(() => (child.stdout?.readableLength ?? 0) > 0 && stateOf(child.pid ?? 0) === 'S');
+    child.kill('SIGTERM');
+    await until(() => !isPending(child.pid ?? 0, constants.signals.SIGTERM));
+    child.stdout?.resume();
+    const { code, record } = await ended;
+
+    expect(code).toBe(3);
+    expect(record?.answer).toHaveLength(262_144);
+    expect(record?.isLost).toBeUndefined();
   });
 
   inEveryShell('after the record ends it at once, with the status of the command', async (shell) => {
