@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KeptBytes, LogStream } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
 import type { NomadClient } from './nomad.client.js';
-import { NomadRefusal, noNomad, refusalOf } from './nomad.failures.js';
+import { noNomad, refusalOf } from './nomad.failures.js';
 import { FrameReader, type LogFrame } from './nomad.frames.js';
 import { type Asked, LogAnswer, type LogPlace } from './nomad.log-answer.js';
 import { type LogTrouble, logTroubleOf } from './nomad.log-status.js';
@@ -203,7 +203,8 @@ export class NomadLogTail {
     try {
       return await client.get(`/v1/client/fs/${verb}/${allocation}`, shape, { query: { path }, signal });
     } catch (error) {
-      if (!(error instanceof NomadRefusal)) throw error;
+      // What is no answer of that kind tells nothing, either.
+      if (!(error instanceof ClusterFailure) || error.reason === 'unreachable') throw error;
       if (error.reason === 'auth') this.refused.add(verb);
       return undefined;
     }

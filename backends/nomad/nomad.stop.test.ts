@@ -95,15 +95,15 @@ test('jobs of a deployment are listed by their names and their meta, but for dea
     Meta: JOB_META,
     ...parts,
   });
-  const second = JOB_NAME.replace(/-1$/, '-2');
-  const [{ body: first }, next] = [
-    { body: [job(JOB_NAME), job(second, { Status: 'dead' }), job('dep-web')] },
-    { body: [job(second, { Meta: null }), job(JOB_NAME.replace(/-1$/, '-3'))] },
-  ];
-  nomad.on('GET /v1/jobs', { body: first, headers: { 'x-nomad-nexttoken': 'more' } }, next);
+  const [second, third, fourth] = ['2', '3', '4'].map((attempt) => JOB_NAME.replace(/1$/, attempt));
+  const first = [job(JOB_NAME), job(`${second}`, { Status: 'dead' }), job('dep-web')];
+  const expires = '2026-01-01T00:00:00.000Z';
+  const rest = [job(`${third}`, { Meta: null }), job(`${fourth}`, { Meta: { ...JOB_META, attempt: '4', expires } })];
+  nomad.on('GET /v1/jobs', { body: first, headers: { 'x-nomad-nexttoken': 'more' } }, { body: rest });
+  const ours = { madeAt: 1.75e12, workspaceId: 'acme' };
   expect(await lab.backend.list('dep')).toEqual([
-    { name: JOB_NAME, madeAt: 1.75e12 },
-    { name: second, madeAt: 1.75e12 },
+    { name: JOB_NAME, ...ours, expiresAt: Number.POSITIVE_INFINITY },
+    { name: fourth, ...ours, expiresAt: Date.parse(expires) },
   ]);
   expect(nomad.seen('GET', '/v1/jobs').map(({ query }) => [query.get('prefix'), query.get('next_token')])).toEqual([
     ['dep-', null],
