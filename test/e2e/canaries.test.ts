@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FakeNomad } from '../../dev/fake-nomad/fake-nomad.js';
+import { startStack } from '../../dev/launcher.js';
 import { eventually } from '../eventually.js';
 import { type GitServer, makeRepository, startGitServer } from '../git-server.js';
 import { canariesBelow, canariesIn, everyHistory, everyRow } from './canaries.js';
@@ -10,6 +11,8 @@ import { E2ePlatform, MINUTE } from './platform.js';
 const canary = (name: string): string => `S3cr3t-${name}-${randomBytes(6).toString('hex')}`;
 const CANARIES = {
   cluster: canary('AAAA'),
+  /** One that its cluster takes. */
+  grid: randomUUID(),
   env: canary('BBBB'),
   unnamed: canary('CCCC'),
   git: canary('GGGG'),
@@ -18,18 +21,26 @@ const CANARIES = {
 
 let platform: E2ePlatform;
 let nomad: FakeNomad;
+let grid: FakeNomad;
+/** That the grid takes. */
+const tokens: Record<string, { type: 'management' }> = { [CANARIES.grid]: { type: 'management' } };
 let forge: GitServer;
 beforeAll(async () => {
-  platform = await E2ePlatform.start();
+  platform = await E2ePlatform.start((options) =>
+    startStack({ ...options, env: { ...options.env, EVERDICT_SWEEP_SEC: '2' } }),
+  );
   nomad = await FakeNomad.start({ acl: { tokens: {} } });
+  grid = await FakeNomad.start({ acl: { tokens } });
   makeRepository(path.join(platform.dir, 'forge/repo'), 'forty-two');
   forge = await startGitServer(path.join(platform.dir, 'forge'), 'robot', CANARIES.git);
 }, 2 * MINUTE);
 afterAll(async () => {
   await Promise.all([nomad.stop(), forge.close()]);
   await platform.stop();
+  await grid.stop();
 }, MINUTE);
 
+const put = (name: string, body: object) => platform.ok('PUT', `/secrets/${name}`, body);
 const dataDir = () => path.join(platform.dir, 'data');
 const gate = () => path.join(platform.dir, 'gate');
 
@@ -57,10 +68,32 @@ const CASES = () => [
   { id: 'waits', task: `until [ -e ${gate()} ]; do sleep 0.05; done` },
 ];
 
+/** No canary is in what the platform says of a scorecard, or keeps anywhere. Returns what it said. */
+async function expectNoneSaid(id: string, answers: unknown[] = []): Promise<string> {
+  const said = [...answers];
+  for (const { id: runId } of await platform.runs(id)) {
+    for (const route of ['', '/attempts', '/logs', '/waiting'])
+      said.push(await platform.call('GET', `/runs/${runId}${route}`));
+  }
+  for (const route of ['/secrets', '/audit', '/metrics', `/scorecards/${id}`, '/runtimes', '/harnesses']) {
+    said.push(await platform.call('GET', route));
+  }
+  const text = JSON.stringify(said);
+  expect(canariesIn(Buffer.from(text), CANARIES)).toEqual([]);
+  for (const [table, rows] of await everyRow(platform)) {
+    expect([table, canariesIn(rows, CANARIES)]).toEqual([table, []]);
+  }
+  const histories = await everyHistory(await platform.temporal());
+  expect(histories.includes(Buffer.from(id))).toBe(true);
+  expect(canariesIn(histories, CANARIES)).toEqual([]);
+  // Logs of all processes, the servers' own files, and what jobs left.
+  expect(canariesBelow(dataDir(), CANARIES)).toEqual([]);
+  return text;
+}
+
 test(
   'no secret is anywhere but in what delivers it',
   async () => {
-    const put = (name: string, body: object) => platform.ok('PUT', `/secrets/${name}`, body);
     await put('nomad-token', { use: 'cluster', value: CANARIES.cluster, origins: [nomad.url] });
     await put('model-key', { use: 'env', value: CANARIES.env });
     await put('other-key', { use: 'env', value: CANARIES.unnamed });
@@ -107,30 +140,83 @@ test(
       'is private': 'passed',
       waits: 'passed',
     });
-    for (const { id: runId } of runs) {
-      for (const route of ['', '/attempts', '/logs'])
-        answers.push(await platform.call('GET', `/runs/${runId}${route}`));
-    }
-    for (const route of ['/secrets', '/audit', '/metrics', `/scorecards/${id}`, '/runtimes', '/harnesses']) {
-      answers.push(await platform.call('GET', route));
-    }
-    const said = JSON.stringify(answers);
-    expect(said).toContain('KEY=*****');
-    expect(canariesIn(Buffer.from(said), CANARIES)).toEqual([]);
-
-    for (const [table, rows] of await everyRow(platform)) {
-      expect([table, canariesIn(rows, CANARIES)]).toEqual([table, []]);
-    }
-    const histories = await everyHistory(await platform.temporal());
-    expect(histories.includes(Buffer.from(id))).toBe(true);
-    expect(canariesIn(histories, CANARIES)).toEqual([]);
-    // Logs of all processes, the servers' own files, and what jobs left.
-    expect(canariesBelow(dataDir(), CANARIES)).toEqual([]);
+    expect(await expectNoneSaid(id, answers)).toContain('KEY=*****');
 
     // Each went to the one place that it is for.
     expect(new Set(nomad.requests.map(({ token }) => token))).toEqual(new Set([CANARIES.cluster]));
     const asked = Buffer.from(forge.asked.join('\n'));
     expect(canariesIn(asked, CANARIES)).toEqual(['git']);
+  },
+  3 * MINUTE,
+);
+
+/** What was registered with the grid, by case: canaries in it, and those that are left without the credential of an image. */
+function registered(): Record<string, [string[], string[]]> {
+  const documents = grid.requests.filter(({ method, path: at }) => method === 'PUT' && at === '/v1/jobs');
+  return Object.fromEntries(
+    documents.map(({ body }) => {
+      const { Job } = body as { Job: { Meta: { case: string }; TaskGroups: [{ Tasks: [{ Config: object }] }] } };
+      const whole = canariesIn(Buffer.from(JSON.stringify(Job)), CANARIES);
+      Reflect.deleteProperty(Job.TaskGroups[0].Tasks[0].Config, 'auth');
+      return [Job.Meta.case, [whole, canariesIn(Buffer.from(JSON.stringify(Job)), CANARIES)]];
+    }),
+  );
+}
+
+test(
+  'C21 C27 T11 on a cluster, each job has what it names, its image the credential of its registry, and nobody else any',
+  async () => {
+    await put('grid-token', { use: 'cluster', value: CANARIES.grid, origins: [grid.url] });
+    await put('model-key', { use: 'env', value: CANARIES.env });
+    await put('other-key', { use: 'env', value: CANARIES.unnamed });
+    await put('registry', { use: 'registry', value: `robot:${CANARIES.registry}`, hosts: ['registry.example'] });
+    const failure = `Error response from daemon: unauthorized: robot:${CANARIES.registry} may not pull`;
+    grid.cluster.images.set('registry.example/denied:1', { failure });
+    const runtime = { kind: 'nomad', addr: grid.url, image: 'debian:12', authSecret: 'grid-token', maxConcurrent: 8 };
+    const command = '. "$EVERDICT_TASK_FILE"';
+    const keyed = await platform.register({
+      ...{ runtime, harness: { command, env: { KEY: { secretRef: 'model-key' } } } },
+      cases: [
+        { id: 'prints', task: 'env; printf %s "$KEY" >&2', image: 'registry.example/x:1' },
+        { id: 'kills its group', task: 'echo "$KEY"; kill -9 0', image: 'other.example/x:1' },
+        { id: 'is denied', task: 'true', image: 'registry.example/denied:1' },
+        { id: 'is cut off', task: 'echo "$KEY"; sleep 600' },
+      ],
+    });
+    const plain = await platform.register({
+      ...{ runtime, harness: { command } },
+      cases: [{ id: 'names none', task: 'env', image: 'evil.example/registry.example/x:1' }],
+    });
+
+    const id = await platform.submit(keyed);
+    await platform.until(id, 'is left with one', ({ counts }) => counts.settled === 3);
+    const last = `${id}.3`;
+    await eventually('it runs', async () => (await platform.attempts(last))[0]?.placedAs);
+    delete tokens[CANARIES.grid];
+    await platform.completed(id);
+    expect((await platform.attempts(last))[0]).toMatchObject({ state: 'cleanup_pending' });
+    tokens[CANARIES.grid] = { type: 'management' };
+    await eventually('a sweep removes it', async () => (await platform.attempts(last))[0]?.state === 'closed');
+
+    const ends = (await platform.runs(id)).map(({ outcome, errorCode }) => errorCode ?? outcome);
+    expect(ends).toEqual(['passed', 'ABORTED', 'IMAGE_UNAVAILABLE', 'CLUSTER_AUTH']);
+    expect((await platform.run(last)).reason).toContain('secret grid-token');
+    const said = await expectNoneSaid(id);
+    expect(['KEY=*****', 'unauthorized: robot:*****'].filter((text) => !said.includes(text))).toEqual([]);
+    await platform.expectNothingLeft(id, keyed.runtime);
+
+    const second = await platform.submit(plain);
+    expect((await platform.completed(second)).counts).toMatchObject({ passed: 1 });
+    await expectNoneSaid(second);
+
+    expect(registered()).toEqual({
+      prints: [['env', 'registry'], ['env']],
+      'kills its group': [['env'], ['env']],
+      'is denied': [['env', 'registry'], ['env']],
+      'is cut off': [['env'], ['env']],
+      'names none': [[], []],
+    });
+    expect(new Set(grid.requests.map(({ token }) => token))).toEqual(new Set([CANARIES.grid]));
   },
   3 * MINUTE,
 );

@@ -25,18 +25,27 @@ export function canariesIn(bytes: Buffer, canaries: Readonly<Record<string, stri
 
 /** Files below a directory that hold a canary: `file: names`, by relative path. What is gone meanwhile holds none. */
 export function canariesBelow(dir: string, canaries: Readonly<Record<string, string>>): string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isFile()) return [];
-    const file = path.join(entry.parentPath, entry.name);
-    let bytes: Buffer;
-    try {
-      bytes = readFileSync(file);
-    } catch {
-      return [];
-    }
-    const found = canariesIn(bytes, canaries);
+  return filesBelow(dir).flatMap((file) => {
+    const found = canariesIn(ifThere(() => readFileSync(file)) ?? Buffer.alloc(0), canaries);
     return found.length > 0 ? [`${path.relative(dir, file)}: ${found.join(', ')}`] : [];
   });
+}
+
+function filesBelow(dir: string): string[] {
+  const entries = ifThere(() => readdirSync(dir, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => {
+    const at = path.join(dir, entry.name);
+    if (entry.isDirectory()) return filesBelow(at);
+    return entry.isFile() ? [at] : [];
+  });
+}
+
+function ifThere<Found>(read: () => Found): Found | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every table, as text; bytes are in hex there. */
