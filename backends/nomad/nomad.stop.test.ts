@@ -46,6 +46,20 @@ test.each([
   expect(deletes()).toBe(0);
 });
 
+test.each([
+  ['waits to be evaluated', { Status: 'pending', WaitUntil: '2026-01-02T00:00:00Z' }, 1],
+  ['found no place yet', { Status: 'blocked' }, 1],
+  ['is done', { Status: 'complete' }, 0],
+])('a dead job whose allocation was lost and whose replacement %s', async (_title, evaluation, made) => {
+  const lost = anAllocation({ ClientStatus: 'lost', DesiredStatus: 'stop' });
+  nomad
+    .job({ Status: 'dead' })
+    .allocations([lost])
+    .evaluations([{ ID: 'e2', TriggeredBy: 'max-disconnect-timeout', ...evaluation }]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(made);
+});
+
 test('one that was deregistered, and still ends, is waited for; one that is dead and runs all the same is ended', async () => {
   nomad.job({ Status: 'dead', Stop: true }).allocations([anAllocation()], [ended]);
   await lab.backend.stop(REF);
@@ -85,6 +99,16 @@ test('a read that fails confirms nothing', async () => {
   nomad.on(`GET /v1/job/${JOB_NAME}`, text(403, 'Permission denied'));
   await expect(lab.backend.stop(REF)).rejects.toMatchObject({ reason: 'auth' });
   expect(deletes()).toBe(0);
+});
+
+test('what is left of a job is named, however much it is', async () => {
+  const live = Array.from({ length: 2_000 }, (_, at) => anAllocation({ ID: `a${at}` }));
+  const denied = text(403, 'Permission denied');
+  nomad.on(`GET /v1/job/${JOB_NAME}/allocations`, { body: live }, denied);
+  await expect(lab.backend.stop(REF)).rejects.toMatchObject({
+    code: 'CLUSTER_UNREACHABLE',
+    message: expect.stringMatching(/: a0 on node-1 \(running\), a1 .*, a2 [^,]*, 1997 more$/),
+  });
 });
 
 test('jobs of a deployment are listed by their names and their meta, but for dead ones', async () => {

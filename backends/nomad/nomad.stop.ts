@@ -6,8 +6,8 @@ import { oneLine } from '../cluster-text.js';
 import { pause } from '../pause.js';
 import { withTimeLimit } from '../time-limit.js';
 import type { NomadClient } from './nomad.client.js';
-import { allocationsPath, jobPath } from './nomad.paths.js';
-import { JobAllocations, type KnownJob } from './nomad.replies.js';
+import { allocationsPath, evaluationsPath, jobPath } from './nomad.paths.js';
+import { type JobAllocation, JobAllocations, JobEvaluations, type KnownJob } from './nomad.replies.js';
 import { mayRun } from './nomad.status.js';
 import { readJob } from './nomad.submit.js';
 
@@ -16,12 +16,15 @@ const STOP_MS = 45_000;
 const FIRST_LOOK_MS = 60;
 const LONGEST_LOOK_MS = 1_000;
 const PER_PAGE = 500;
+/** Allocations that a message names. */
+const MOST_NAMED = 3;
 
 const Deregistered = z.object({ EvalID: z.string().nullish() });
 
 /**
  * Ends a job, and reads back that nothing of it runs. One that is dead is left to Nomad's own collection, and so is what
  * remains of this one: a job that vanished while a client still knows an allocation of it could crash that client.
+ * Dead is also a job that Nomad is to start again later: that one is ended.
  */
 export async function stopJob(client: NomadClient, name: string): Promise<void> {
   let running = '';
@@ -30,7 +33,7 @@ export async function stopJob(client: NomadClient, name: string): Promise<void> 
       const job = await readJob(client, name, signal);
       if (job && !isNamedBy(job, name)) return;
       let isToStop = job !== undefined && !job.Stop;
-      if (isToStop && job?.Status !== 'dead') {
+      if (isToStop && (job?.Status !== 'dead' || (await mayStartAgain(client, name, signal)))) {
         await deregister(client, name, signal);
         isToStop = false;
       }
@@ -38,9 +41,7 @@ export async function stopJob(client: NomadClient, name: string): Promise<void> 
         const query = { all: 'true' };
         const live = (await client.read(allocationsPath(name), JobAllocations, { signal, query })).filter(mayRun);
         if (live.length === 0) return;
-        running = live
-          .map(({ ID, NodeName, ClientStatus }) => oneLine(`${ID} on ${NodeName} (${ClientStatus})`))
-          .join(', ');
+        running = namesOf(live);
         // That a job is dead says nothing of its allocations.
         if (isToStop) await deregister(client, name, signal);
         isToStop = false;
@@ -58,6 +59,20 @@ async function deregister(client: NomadClient, name: string, signal: AbortSignal
   await client.patiently(signal, undefined, async () =>
     client.parsed(await client.ask('DELETE', jobPath(name), { signal }), Deregistered),
   );
+}
+
+/** Where a node was lost, an evaluation may wait to place the job once more. */
+async function mayStartAgain(client: NomadClient, name: string, signal: AbortSignal): Promise<boolean> {
+  const evaluations = await client.read(evaluationsPath(name), JobEvaluations, { signal });
+  return evaluations.some(({ Status }) => Status === 'pending' || Status === 'blocked');
+}
+
+function namesOf(live: readonly JobAllocation[]): string {
+  const named = live
+    .slice(0, MOST_NAMED)
+    .map(({ ID, NodeName, ClientStatus }) => oneLine(`${ID} on ${NodeName} (${ClientStatus})`));
+  const more = live.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** Whether a job says itself that it is the one we call so. */
