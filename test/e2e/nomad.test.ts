@@ -99,3 +99,42 @@ test(
   },
   3 * MINUTE,
 );
+
+test.each([
+  ['a namespace that is not there', { namespace: 'nope' }, /`namespace`.*nope/],
+  ['a datacenter that nobody is in', { datacenters: ['nowhere'], placementPatienceSec: 1 }, /nowhere/],
+])(
+  'the first case says of %s that the runtime is to be mended, and is not tried again',
+  async (_title, parts, reason) => {
+    const request = await register([{ id: 'case', task: 'true' }], parts);
+    const id = await platform.submit(request);
+    expect((await platform.completed(id)).counts).toMatchObject({ errored: 1, infraErrors: 0 });
+    const [run] = await platform.runs(id);
+    expect(run).toMatchObject({ errorClass: 'config', errorCode: 'BAD_SPEC', attempts: 1 });
+    expect(run?.reason).toMatch(reason);
+    await platform.expectNothingLeft(id, request.runtime);
+  },
+  MINUTE,
+);
+
+test(
+  'a run that is not placed says why, in the words of its cluster, until it is cancelled',
+  async () => {
+    const request = await register([{ id: 'case', task: 'true', resources: { memoryMb: 900_000 } }]);
+    const id = await platform.submit(request);
+    const run = `${id}.0`;
+    const waiting = await eventually('it says why', async () => {
+      // Its ledger may not have begun.
+      const { body } = await platform.call<{ reason: string; note?: string | null }>('GET', `/runs/${run}/waiting`);
+      return body.note ? body : undefined;
+    });
+    expect(waiting).toMatchObject({ reason: 'placement', note: expect.stringMatching(/memory/) });
+    expect(await platform.run(run)).toMatchObject({ state: 'running', placement: waiting.note });
+    expect((await platform.runs(id))[0]).toMatchObject({ waiting: { reason: 'placement', note: waiting.note } });
+    expect((await platform.attempts(run))[0]).toMatchObject({ placedAs: null, waiting: waiting.note });
+    await platform.ok('POST', `/runs/${run}/cancel`);
+    expect((await platform.completed(id)).counts).toMatchObject({ cancelled: 1 });
+    await platform.expectNothingLeft(id, request.runtime);
+  },
+  MINUTE,
+);
