@@ -67,7 +67,7 @@ export class LogFollower {
           return;
         }
       }
-      if (!isAtEnd) continue;
+      if (this.output.isFarBehind) continue;
       await pause(Math.min(pauseMs, pace()), signal);
       pauseMs *= PAUSE_GROWTH;
     }

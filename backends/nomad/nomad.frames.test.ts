@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
+import { aLab } from '../../test/nomad-jobs.js';
+import { ALLOCATION_ID } from '../../test/scripted-nomad.js';
 import { type FrameFault, FrameReader } from './nomad.frames.js';
+import { NomadLogTail } from './nomad.log.js';
 
 const frame = (data: Uint8Array, file = 'alloc/logs/case.stdout.0'): string =>
   JSON.stringify({ Data: Buffer.from(data).toString('base64'), File: file, Offset: data.length });
@@ -74,4 +80,37 @@ test('of what has no end a beginning is held', () => {
   for (let pieces = 0; pieces < 20; pieces += 1) expect(reader.push(piece)).toEqual([]);
   const fault = reader.end();
   expect(fault?.kind === 'error' && fault.text.length).toBeLessThan(2_000);
+});
+
+test.each([
+  ['is broken', 'no frame ', 'unreachable'],
+  ['says nothing', '{}', 'bytes'],
+])('an answer without an end that %s is left at once', async (_title, piece, kind) => {
+  const part = piece.repeat(8_192);
+  let isLeft = false;
+  const server = createServer((_request, reply) => {
+    reply.writeHead(200, { 'content-type': 'application/json' });
+    reply.once('close', () => {
+      isLeft = true;
+    });
+    const go = (): void => {
+      for (let isTaken = true; isTaken && !isLeft; ) isTaken = reply.write(part);
+    };
+    reply.on('drain', go);
+    go();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { client } = aLab(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  try {
+    const of = { client, allocation: ALLOCATION_ID, task: 'case', stream: 'stdout' as const };
+    const { signal } = new AbortController();
+    const read = await new NomadLogTail({ ...of, from: 0, fileBytes: 1_000 }).next(signal);
+    expect(read.kind).toBe(kind);
+    while (!isLeft) await new Promise(setImmediate);
+  } finally {
+    await client.close();
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -19,6 +19,8 @@ const CLOSE = 125;
 /** Of one frame; Nomad puts at most 64 KiB of a log in it. */
 const MOST_FRAME_BYTES = 1_024 * 1_024;
 const MOST_ERROR_BYTES = 1_024;
+/** Of frames without data, one after the other: Nomad sends one as a sign of life now and then. */
+const MOST_EMPTY_BYTES = 64 * 1_024;
 const NOTHING = Buffer.alloc(0);
 
 const Frame = z.object({
@@ -38,6 +40,13 @@ export class FrameReader {
   private depth = 0;
   private isInString = false;
   private isBroken = false;
+  /** Length of the frames without data since the last with some. */
+  private emptyBytes = 0;
+
+  /** Nothing that still comes is of use: there is no frame any more, or nothing in any. */
+  get isOver(): boolean {
+    return this.isBroken ? this.held.length >= MOST_ERROR_BYTES : this.emptyBytes > MOST_EMPTY_BYTES;
+  }
 
   /** The frames that are whole now, without the empty ones. What it is given may be held, and stays as it is. */
   push(chunk: Uint8Array): LogFrame[] {
@@ -52,6 +61,7 @@ export class FrameReader {
         break;
       }
       if (frame.data.length > 0) frames.push(frame);
+      this.emptyBytes = frame.data.length > 0 ? 0 : this.emptyBytes + end;
       this.held = this.held.subarray(end);
       this.at = 0;
     }

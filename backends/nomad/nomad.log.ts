@@ -51,7 +51,7 @@ export class NomadLogTail {
   /** What the token may not ask for. */
   private readonly refused = new Set<'ls' | 'stat'>();
   /** There was more than the last answer holds. */
-  private isFarBehind = false;
+  isFarBehind = false;
   private isCut = false;
   private isDoubtful = false;
 
@@ -137,7 +137,7 @@ export class NomadLogTail {
     const takeFrame = (frame: LogFrame): boolean => answer.take(frame);
     const take = (data: Buffer, kind: string): boolean => {
       if (/^text\/html/.test(kind)) throw noNomad();
-      return /^text\//.test(kind) ? takeFrame({ data }) : frames.push(data).every(takeFrame);
+      return /^text\//.test(kind) ? takeFrame({ data }) : frames.push(data).every(takeFrame) && !frames.isOver;
     };
     try {
       const reply = await client.ask('GET', `/v1/client/fs/logs/${allocation}`, { query, signal, take });

@@ -36,6 +36,11 @@ export class JobOutput {
     return this.tails.stdout.isHeadCut;
   }
 
+  /** Whether stdout has more than was read last. */
+  get isFarBehind(): boolean {
+    return this.tails.stdout.isFarBehind;
+  }
+
   /** The next of a stream; asked for again, for a while, where Nomad does not answer. */
   look(stream: LogStream): Promise<LogRead> {
     const { client, clock, signal } = this.watching;
