@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { type Fault, FaultScript } from '../dev/fake-nomad/fake-faults.js';
 import type { FileHost } from '../dev/fake-nomad/fake-file-host.js';
 import { filesAnswer } from '../dev/fake-nomad/fake-files.js';
 import { logsAnswer } from '../dev/fake-nomad/fake-logs.js';
+import { LogFiles, type LogLimits } from '../dev/fake-nomad/fake-task-logs.js';
 import { parseAllowList } from '../policy/addresses.js';
 
 const ID = '0f6a1c1e-4d0e-4000-8000-0123456789ab';
@@ -69,12 +70,13 @@ export class LogLab {
     appendFileSync(join(this.logs, `case.stdout.${index}`), bytes);
   }
 
-  drop(index: number): void {
-    rmSync(join(this.logs, `case.stdout.${index}`), { force: true });
+  /** What writes and drops files as a client of Nomad does. */
+  rotated(limits: LogLimits): LogFiles {
+    return new LogFiles(this.logs, 'case', limits);
   }
 
-  get fileCount(): number {
-    return readdirSync(this.logs).length;
+  drop(index: number): void {
+    rmSync(join(this.logs, `case.stdout.${index}`), { force: true });
   }
 
   collect(): void {

@@ -154,6 +154,32 @@ test('what Nomad refuses is thrown, with what is wrong', async () => {
   await expect(lab.tail().next(signal)).rejects.toMatchObject({ reason: 'auth' });
 });
 
+test.each([true, false])(
+  'N09 of a job that prints faster than it is read no file shifts another (may list files: %s)',
+  async (mayRead) => {
+    lab.mayReadFiles = mayRead;
+    const mb = 1_024 * 1_024;
+    const files = lab.rotated({ MaxFiles: 3, MaxFileSizeMB: 1 });
+    const tail = lab.tail(0, { fileBytes: mb });
+    const found: Found = [];
+    let printed = '';
+    for (let burst = 1; burst <= 12; burst += 1) {
+      let text = '';
+      for (let line = 0; text.length < burst * 400_000; line += 1) text += `line ${line} of burst ${burst}\n`;
+      files.append('stdout', Buffer.from(text));
+      printed += text;
+      const read = await tail.next(signal);
+      if (read.kind === 'bytes') add(found, read.at, read.bytes);
+    }
+    files.close();
+    await readAll(tail, found);
+    const expected = found.map(([at, text]) => [at, printed.slice(at, at + text.length)]);
+    expect(JSON.stringify(found) === JSON.stringify(expected)).toBe(true);
+    expect(found.length).toBeGreaterThan(1);
+    expect([tail.seen, tail.isHeadCut]).toEqual([printed.length, true]);
+  },
+);
+
 const FILE_BYTES = 600;
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ print: fc.oneof(fc.nat(60), fc.nat(900)) }) },
