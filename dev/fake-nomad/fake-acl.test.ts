@@ -100,3 +100,15 @@ test('the namespace of the query wins over that of the job', async () => {
   expect((await call('GET', '/v1/job/moved?namespace=ns2')).status).toBe(200);
   expect(await call('GET', '/v1/job/moved?namespace=ns1')).toMatchObject({ status: 404, text: 'job not found' });
 });
+
+test('version 2 says less of a token that it does not know', async () => {
+  const newer = await FakeNomad.start({ acl: ACL, version: '2.0.5' });
+  const answers = await Promise.all(
+    [UNKNOWN, EXPIRED].map((token) => nomadCalls(newer, token).call('GET', '/v1/agent/self')),
+  );
+  expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual([
+    denied,
+    '500 ACL token not found or invalid workload identity: ACL token expired',
+  ]);
+  await newer.stop();
+});

@@ -1,4 +1,5 @@
 import type { Answer } from './fake-answer.js';
+import { isSince } from './fake-version.js';
 
 export interface FakeToken {
   type?: 'client' | 'management';
@@ -33,12 +34,18 @@ type Fault = 'none' | 'malformed' | 'unknown' | 'expired';
 const UUID = /^[0-9a-f-]{36}$/;
 const DENIED: Answer = { status: 403, body: 'Permission denied' };
 
-/** What tokens may do, in the words of 1.6. Without rules everyone may do everything. */
+/** What tokens may do. Without rules everyone may do everything. */
 export class AclGate {
   /** Rights that something asked for. */
   readonly asked = new Set<Access>();
+  private readonly agentAnswers: Readonly<Record<Fault, Answer>>;
 
-  constructor(private readonly acl: Acl | undefined) {}
+  constructor(
+    private readonly acl: Acl | undefined,
+    version: string,
+  ) {
+    this.agentAnswers = isSince(version, [2]) ? NEW_AGENT_ANSWERS : AGENT_ANSWERS;
+  }
 
   /** Why a request is not answered. Only the agent itself says what is wrong with a token. */
   refusal(access: Access, secret: string | undefined, namespace: string): Answer | undefined {
@@ -46,7 +53,7 @@ export class AclGate {
     if (!this.acl || access === 'open') return undefined;
     const token = this.resolve(secret);
     if (access === 'good' && token === 'none') return undefined;
-    if (access === 'Agent' && typeof token === 'string') return AGENT_ANSWERS[token];
+    if (access === 'Agent' && typeof token === 'string') return this.agentAnswers[token];
     return typeof token === 'object' && this.allows(token, access, namespace) ? undefined : DENIED;
   }
 
@@ -98,6 +105,13 @@ const AGENT_ANSWERS: Readonly<Record<Fault, Answer>> = {
   unknown: { status: 403, body: 'ACL token not found' },
   malformed: { status: 500, body: `failed to resolve ACL token: ${BAD_UUID}` },
   expired: { status: 500, body: 'failed to resolve ACL token: ACL token expired' },
+};
+const UNTAKEN = 'ACL token not found or invalid workload identity';
+const NEW_AGENT_ANSWERS: Readonly<Record<Fault, Answer>> = {
+  none: DENIED,
+  unknown: DENIED,
+  malformed: { status: 500, body: `${UNTAKEN}: go-jose/go-jose: compact JWS format must have three parts` },
+  expired: { status: 500, body: `${UNTAKEN}: ACL token expired` },
 };
 const CLIENT_TEXTS: Readonly<Record<Fault, string | undefined>> = {
   none: undefined,

@@ -21,9 +21,11 @@ interface Struck {
 /** What befalls nodes and what runs on them. */
 export class ClusterFaults {
   private readonly knowsDisconnect: boolean;
+  private readonly knowsStopAfter: boolean;
 
   constructor(private readonly struck: Struck) {
     this.knowsDisconnect = isSince(struck.version, [1, 8]);
+    this.knowsStopAfter = !isSince(struck.version, [1, 10]);
   }
 
   /** Its client is out of reach at once; the servers notice after so long. What runs there runs on. */
@@ -99,7 +101,7 @@ export class ClusterFaults {
         this.later(LostAfter / NS_PER_MS, () => allocation.ClientStatus === 'unknown' && this.end(allocation));
       return;
     }
-    if (!this.knowsDisconnect && StopAfterClientDisconnect) this.loseForNow(allocation, StopAfterClientDisconnect);
+    if (this.knowsStopAfter && StopAfterClientDisconnect) this.loseForNow(allocation, StopAfterClientDisconnect);
     else {
       allocation.isReplaced = true;
       this.end(allocation);

@@ -64,7 +64,7 @@ export class FakeNomad {
     readonly url: string,
   ) {
     this.faults = new FaultScript(options.seed);
-    this.gate = new AclGate(options.acl);
+    this.gate = new AclGate(options.acl, options.version ?? VERSION);
     this.router = new Router(routesOf(options, cluster, this.gate));
     server.on('connection', (socket: Socket) => this.connect(socket));
     server.on('request', (request, reply) => void this.serve(request, reply));
@@ -156,13 +156,13 @@ export class FakeNomad {
 
   private async serve(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url);
-    const token = request.headers['x-nomad-token'];
+    const token = tokenOf(request);
     const gone = new AbortController();
     reply.once('close', () => gone.abort());
     const body = await bodyOf(request);
     const seen = {
       ...{ method: request.method ?? '', path, query },
-      ...(typeof token === 'string' && { token }),
+      ...(token !== undefined && { token }),
       ...(body !== undefined && { body }),
     };
     if (this.paused === 'hang') return;
@@ -178,6 +178,8 @@ export class FakeNomad {
     if (found === 'other method') return { status: 405, body: 'Invalid method' };
     const { route, id } = found;
     this.ledger.called(route.method, route.pattern);
+    const region = query.get('region') ?? 'global';
+    if (region !== 'global') return { status: 500, body: 'No path to region' };
     if (this.isLeaderless && route.access !== 'Agent' && !OF_AGENT.test(path)) {
       return { status: 500, body: 'No cluster leader' };
     }
@@ -212,6 +214,12 @@ function routesOf(options: FakeNomadOptions, cluster: FakeCluster, gate: AclGate
     ...gcRoutes(cluster),
     ...clusterRoutes(cluster, gate, namespaces),
   ];
+}
+
+/** The header of Nomad comes before the common one. */
+function tokenOf({ headers }: IncomingMessage): string | undefined {
+  const own = headers['x-nomad-token'];
+  return typeof own === 'string' ? own.trim() : /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
 }
 
 /** JSON if it is, and nothing where there is none. */

@@ -179,6 +179,7 @@ test('what is not there has an answer of its own', async () => {
   ]);
   expect((await nomad.call('PUT', `/v1/allocation/${nobody}/stop`)).text).toBe('allocation not found');
   expect((await nomad.call('DELETE', '/v1/jobs')).status).toBe(405);
+  expect((await nomad.call('GET', '/v1/jobs?region=nope')).text).toBe('No path to region');
 });
 
 test('jobs are listed by prefix, with their meta where that is asked for, page by page', async () => {

@@ -11,7 +11,8 @@ export class Router {
   }
 
   find(method: string, path: string): Found {
-    const decoded = decodeURIComponent(path);
+    const decoded = decodedOf(path);
+    if (decoded === undefined) return undefined;
     const asked = method === 'POST' ? 'PUT' : method;
     let isKnown = false;
     for (const { route, shape } of this.routes) {
@@ -33,4 +34,12 @@ function shapeOf(pattern: string): RegExp {
   if (after === undefined) return new RegExp(`^${pattern}$`);
   if (pattern === '/v1/job/:id') return new RegExp(`^/v1/job/((?!.*/(?:${ENDINGS})$).+)$`, 's');
   return new RegExp(pattern.startsWith('/v1/job/') ? `^${before}(.+)${after}$` : `^${before}([^/]+)${after}$`, 's');
+}
+
+function decodedOf(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Access, AclGate } from './fake-acl.js';
 import type { Answer, SeenRequest } from './fake-answer.js';
+import { blocking, json, listed, meta, text } from './fake-blocking.js';
 import type { FakeCluster } from './fake-cluster.js';
 import type { Outcome } from './fake-jobs.js';
 import { type FakeState, jobKey } from './fake-state.js';
@@ -26,7 +27,6 @@ export interface Route {
   handle: Handler;
 }
 
-const LONGEST_WAIT_MS = 300_000;
 const UUID = /^.{36}$/;
 
 /** Jobs, evaluations and allocations over HTTP. Routes that are longer stand first. */
@@ -70,46 +70,6 @@ export function clusterRoutes(cluster: FakeCluster, gate: AclGate, namespaces: r
     { method: 'GET', pattern: '/v1/allocations', access: 'read-job', handle: (call) => listAllocations(state, call) },
     { method: 'GET', pattern: '/v1/nodes', access: 'Node', handle: (call) => listNodes(cluster, call) },
   ];
-}
-
-const meta = (index: number) => ({ Index: index, LastContact: 0, KnownLeader: false, NextToken: '' });
-const json = (body: unknown, index: number, next?: string): Answer => ({
-  status: 200,
-  body,
-  headers: {
-    ...{ 'x-nomad-index': String(index || 1), 'x-nomad-lastcontact': '0', 'x-nomad-knownleader': 'true' },
-    ...(next !== undefined && { 'x-nomad-nexttoken': next }),
-  },
-});
-const text = (status: number, body: string): Answer => ({ status, body });
-
-/**
- * Answers once `indexOf` is above the index that was asked with, or the wait is over. What a list answers with is the
- * index of its table, so a change of another job may let it answer at once.
- */
-async function blocking(state: FakeState, call: Call, key: string, indexOf: () => number, answer: () => Answer) {
-  const asked = Number(call.query.get('index') ?? 0);
-  if (!Number.isInteger(asked) || asked < 0) return text(400, 'Invalid index');
-  const waitMs = durationMs(call.query.get('wait') ?? '300s');
-  if (waitMs === undefined) return text(400, 'Invalid wait time');
-  const until = Date.now() + Math.min(waitMs || LONGEST_WAIT_MS, LONGEST_WAIT_MS);
-  while (asked > 0 && indexOf() <= asked && !call.gone.aborted) {
-    const leftMs = until - Date.now();
-    if (leftMs <= 0) break;
-    await state.changed(key, leftMs, call.gone);
-  }
-  return answer();
-}
-
-const UNIT_MS = { ns: 1e-6, us: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-function durationMs(duration: string): number | undefined {
-  if (!/^(\d+(\.\d+)?(ns|us|ms|s|m|h))+$/.test(duration)) return undefined;
-  let total = 0;
-  for (const [, number, unit] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)/g)) {
-    total += Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  }
-  return total;
 }
 
 function told<Reply extends object>(outcome: Outcome<Reply>, index: number): Answer {
@@ -214,32 +174,5 @@ function listAllocations(state: FakeState, call: Call) {
 const listNodes = ({ nodes, state }: FakeCluster, call: Call) =>
   listed(state, call, 'nodes', () => [...nodes.values()].map((node) => [node.id, node.stub()] as const));
 
-const order = (a: string, b: string): number => Number(a > b) - Number(a < b);
 const isOf = (call: Call, namespace: string): boolean =>
   call.namespace === '*' ? call.mayRead(namespace) : call.namespace === namespace;
-
-/** Items in the order of their keys, or a page of them. */
-function listed(
-  state: FakeState,
-  call: Call,
-  table: 'jobs' | 'allocs' | 'nodes',
-  items: () => (readonly [string, object])[],
-) {
-  const { query } = call;
-  if (query.has('filter')) return text(501, 'the fake does not know filters');
-  return blocking(
-    state,
-    call,
-    table,
-    () => state.tables[table],
-    () => {
-      const from = query.get('next_token') ?? '';
-      const rest = items()
-        .filter(([key]) => key >= from)
-        .sort(([a], [b]) => order(a, b));
-      const size = Number(query.get('per_page')) || rest.length;
-      const page = rest.slice(0, size).map(([, item]) => item);
-      return json(page, state.tables[table], rest[size]?.[0]);
-    },
-  );
-}
