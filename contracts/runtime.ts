@@ -100,6 +100,8 @@ const NomadRuntimeSpec = z.strictObject({
   image: ImageName.optional(),
   driver: z.enum(NOMAD_DRIVERS).default('docker'),
   runtime: Label.optional(),
+  /** Absent: that of the agent at `addr`. */
+  region: Label.optional(),
   datacenters: z.array(Label).min(1).max(50).default(['*']),
   constraints: z
     .array(

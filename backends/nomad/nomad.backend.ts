@@ -53,7 +53,8 @@ export class NomadBackend implements Backend {
   async provenance({ name }: AllocationRef): Promise<Record<string, unknown>> {
     const attested = this.attested.get(name);
     this.attested.delete(name);
-    return { namespace: this.spec.namespace ?? 'default', ...attested };
+    const { region, namespace = 'default' } = this.spec;
+    return { ...(region !== undefined && { region }), namespace, ...attested };
   }
 
   /** Undefined where the token may not read it. */

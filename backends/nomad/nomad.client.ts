@@ -56,22 +56,22 @@ export interface NomadClientOptions {
   connections: number;
 }
 
-/** Asks one Nomad, with one token, about one namespace. Every request has a time-out, and its turn at a connection. */
+/** Asks one Nomad, with one token, about one namespace of one region. Every request has a time-out, and its turn at a connection. */
 export class NomadClient {
   private readonly http: ClusterHttp;
   private readonly connections: NomadConnections;
-  private readonly namespace: string | undefined;
+  private readonly place: Readonly<Record<'region' | 'namespace', string | undefined>>;
   readonly hasToken: boolean;
 
   constructor(
-    { addr, caCert, namespace }: Pick<NomadRuntimeSpec, 'addr' | 'caCert' | 'namespace'>,
+    { addr, caCert, region, namespace }: Pick<NomadRuntimeSpec, 'addr' | 'caCert' | 'region' | 'namespace'>,
     { token, egress, connections }: NomadClientOptions,
   ) {
     const url = new URL(addr);
     const limits: DispatcherOptions = { connections, connectTimeoutMs: CONNECT_TIMEOUT_MS, silenceMs: SILENCE_MS };
     this.connections = connectionsTo(url, egress, { ...limits, ...(caCert !== undefined && { tls: { ca: caCert } }) });
     this.hasToken = token !== undefined;
-    this.namespace = namespace;
+    this.place = { region, namespace };
     const headers: Record<string, string> = token === undefined ? {} : { 'x-nomad-token': token };
     this.http = new ClusterHttp(url, this.connections.dispatcher, headers);
   }
@@ -136,7 +136,7 @@ export class NomadClient {
     { query, signal, ...call }: ClusterCall,
     turn?: GiveBack,
   ): Promise<ClusterReply> {
-    const all = { namespace: this.namespace, ...query };
+    const all = { ...this.place, ...query };
     const limitMs = call.take ? LONG_CALL_MS : CALL_MS;
     return withTimeLimit(signal, turn ? WAITED_MS : limitMs, async (limited) => {
       const giveBack = turn ?? (await this.turn(limited));

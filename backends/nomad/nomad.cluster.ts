@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Inspection, ProbeAnswer } from '../../contracts/inspection.js';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import { groupBy } from '../../policy/grouping.js';
@@ -94,8 +94,12 @@ export class NomadCluster implements ClusterClient {
     return this.client.close();
   }
 
-  /** A token may be good for jobs and not for the agent: then it is asked for itself. */
+  /**
+   * A token may be good for jobs and not for the agent: then it is asked for itself. An agent answers for itself whatever
+   * the region: that is asked of servers.
+   */
   private async meet(look: Look): Promise<Met> {
+    if (this.spec.region !== undefined) await this.client.get('/v1/status/leader', z.string(), look);
     try {
       return { self: await this.client.get('/v1/agent/self', AgentSelf, look) };
     } catch (refusal) {

@@ -3,6 +3,7 @@ export interface NomadJobDocument {
   ID: string;
   Name: string;
   Type: 'batch';
+  Region?: string;
   Namespace: string;
   Datacenters: string[];
   Meta: Record<string, string>;

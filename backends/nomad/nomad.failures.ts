@@ -2,6 +2,8 @@ import { ClusterFailure } from '../cluster-client.js';
 import type { ClusterReply } from '../cluster-http.js';
 import { specFault } from './nomad.refusals.js';
 
+const NO_REGION = /^(rpc error: )?No path to region/;
+
 /** Nomad answered, and not with what was asked for. */
 export class NomadRefusal extends ClusterFailure {
   constructor(
@@ -19,6 +21,11 @@ export class NomadRefusal extends ClusterFailure {
   /** Nomad says itself that there is no such job or allocation: nothing else that answers 404 does. */
   get isAbsence(): boolean {
     return this.status === 404 && /^(job|alloc) not found\s*$/.test(this.answer.text);
+  }
+
+  /** There is no such region, or none of its servers can be reached now. */
+  get isOfNoRegion(): boolean {
+    return NO_REGION.test(this.answer.text);
   }
 
   /** A conditional register met a job of that name. */
@@ -39,7 +46,7 @@ const TOKEN: readonly (readonly [RegExp, string])[] = [
 const TROUBLE: readonly (readonly [RegExp, string])[] = [
   [/^No cluster leader/, 'Nomad has no leader now'],
   [/^Not ready to serve consistent reads/, 'Nomad is not ready yet'],
-  [/^No path to region/, 'Nomad has no way to its region'],
+  [NO_REGION, '`region`: Nomad has no way to a region of that name'],
   [/disabled by the scheduler configuration/, 'its scheduler configuration admits no jobs now'],
   [/issuing too many concurrent connections/, 'Nomad takes no more connections of this address'],
   [/^Client sent an HTTP request to an HTTPS server/, 'it speaks HTTPS: give an https:// address'],

@@ -23,7 +23,7 @@ const KILL_TIMEOUT = 5 * SECOND;
 const DAY = 86_400 * SECOND;
 
 /** What of a runtime its jobs are made of. */
-type Spec = ResourceSpec & Pick<NomadRuntimeSpec, 'runtime' | 'namespace' | 'datacenters' | 'constraints'>;
+type Spec = ResourceSpec & Pick<NomadRuntimeSpec, 'runtime' | 'region' | 'namespace' | 'datacenters' | 'constraints'>;
 
 /** The job of one attempt: placed once, started once. Without `clusterVersion` it is one that every Nomad takes. */
 export function nomadJob(
@@ -39,6 +39,7 @@ export function nomadJob(
     ID: name,
     Name: name,
     Type: 'batch',
+    ...(spec.region !== undefined && { Region: spec.region }),
     Namespace: spec.namespace ?? 'default',
     Datacenters: spec.datacenters,
     Meta: meta,

@@ -25,6 +25,15 @@ test('a Nomad that answers is named with its version and the agent, and gives no
   expect(await probe(open.url)).toEqual({ reachable: true, detail: 'Nomad 1.6.10, agent rack-1.global' });
 });
 
+test('a region is looked for, and one that is not there is told with its field', async () => {
+  expect(await probe(open.url, undefined, { region: 'global' })).toMatchObject({ reachable: true });
+  expect(await probe(open.url, undefined, { region: 'nowhere' })).toEqual({
+    reachable: false,
+    reason: 'error',
+    detail: expect.stringMatching(/^`region`: .*no way/),
+  });
+});
+
 test('a path of the address stays, as behind a proxy', async () => {
   open.script('/nomad/v1/agent/self', { status: 200, body: { member: { Name: 'behind' } } });
   expect(await probe(`${open.url}/nomad/`)).toEqual({ reachable: true, detail: 'Nomad, agent behind' });

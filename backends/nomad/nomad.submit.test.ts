@@ -62,15 +62,16 @@ test('D39 a read that fails is no absence: nothing is created, and it is tried a
 
 test('a job is registered on the condition that there is none, with what it is made of', async () => {
   nomad.on(JOB, ABSENT);
-  await lab({ namespace: 'evals', token: TOKEN }).backend.submit(aJob(), REF);
+  await lab({ region: 'emea', namespace: 'evals', token: TOKEN }).backend.submit(aJob(), REF);
   const [put] = nomad.seen('PUT');
   expect(JSON.parse(put?.body ?? '')).toMatchObject({
     EnforceIndex: true,
     JobModifyIndex: 0,
-    Job: { ID: JOB_NAME, Type: 'batch', Meta: JOB_META },
+    Job: { ID: JOB_NAME, Type: 'batch', Region: 'emea', Meta: JOB_META },
   });
   expect(put?.body).not.toContain(TOKEN);
-  expect(nomad.requests.every(({ query, token }) => query.get('namespace') === 'evals' && token === TOKEN)).toBe(true);
+  const places = nomad.requests.map(({ query, token }) => [query.get('region'), query.get('namespace'), token]);
+  expect(new Set(places.map(String))).toEqual(new Set([`emea,evals,${TOKEN}`]));
 });
 
 test('N23 what another worker registered meanwhile is adopted, and never registered again', async () => {
@@ -126,6 +127,12 @@ test.each([
     expect(registers()).toBe(1);
   },
 );
+
+test('a region that is not there is the fault of the spec', async () => {
+  nomad.on(JOB, ABSENT).on('PUT /v1/jobs', text(500, 'No path to region'));
+  const submitted = lab({ region: 'nowhere' }).backend.submit(aJob(), REF);
+  await expect(submitted).rejects.toMatchObject({ reason: 'refused', message: expect.stringMatching(/`region`/) });
+});
 
 test('the version of the cluster is asked for once, and may be withheld', async () => {
   nomad.on(JOB, ABSENT).on('GET /v1/agent/self', PERMISSION);

@@ -76,8 +76,14 @@ async function register(submit: Submit, mayBeLost: boolean, signal: AbortSignal)
   }
 }
 
-/** Nomad refuses alike what a token may not do and a token that it does not know: the token itself is asked for. */
+/**
+ * A region that is not there is the fault of the spec where a job is begun.
+ * Nomad refuses alike what a token may not do and a token that it does not know: the token itself is asked for.
+ */
 async function explained(error: unknown, { client, spec }: Submit, signal: AbortSignal): Promise<unknown> {
+  if (error instanceof NomadRefusal && error.isOfNoRegion) {
+    return new ClusterFailure('refused', error.message, { cause: error });
+  }
   if (!(error instanceof NomadRefusal) || error.reason !== 'auth' || !client.hasToken) return error;
   const token = await client.get('/v1/acl/token/self', AclToken, { signal }).catch(() => undefined);
   if (!token || Date.parse(token.ExpirationTime ?? '') < Date.now()) return error;
