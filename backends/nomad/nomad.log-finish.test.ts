@@ -73,6 +73,20 @@ test('N05 where sizes may not be read, a log is complete as far as is known', as
   expect(await finished()).toEqual({ told: 'all of it\n', end: { kind: 'complete', isVerified: false } });
 });
 
+test('N05 a log that is thrown away before its size is looked at is gone, and not unverified', async () => {
+  const noFile: Fault = { status: 404, body: 'open /x: no such file or directory' };
+  for (const path of [LISTING, STAT]) lab.faults.add({ path, fault: noFile });
+  lab.meets(LOGS, plain('ok'), plain('ok'), { status: 404, body: 'Unknown allocation "A"' });
+  expect(await finished()).toMatchObject({ told: 'ok', end: { kind: 'gone' } });
+});
+
+test('N05 what tells nothing of a file is asked twice, with its log, and leaves that unverified', async () => {
+  for (const path of [LISTING, STAT]) lab.faults.add({ path, fault: { status: 200, body: {} } });
+  lab.write(0, 'ok');
+  expect(await finished()).toEqual({ told: 'ok', end: { kind: 'complete', isVerified: false } });
+  expect(asked(STAT)).toBe(2);
+});
+
 test('an answer that ended early without a sign is gone on with', async () => {
   lab.write(0, RIGHT);
   lab.meets(LOGS, 'short', 'short');

@@ -1,5 +1,5 @@
 import { pause } from '../pause.js';
-import type { LogBytes, NomadLogTail } from './nomad.log.js';
+import type { LogBytes, LogSize, NomadLogTail } from './nomad.log.js';
 import type { LogTrouble } from './nomad.log-status.js';
 
 /** What became of a log of which no more is written. */
@@ -79,6 +79,7 @@ async function* readToEnd(
   { firstMs, longestMs, tries }: LogPatience,
 ): AsyncGenerator<LogBytes, LogEnd> {
   let tried = 0;
+  let wasUntold = false;
   for (let delayMs = firstMs; ; delayMs = Math.min(longestMs, delayMs * 2)) {
     const read = await tail.next(signal);
     if (read.kind === 'bytes' && read.bytes.length > 0) {
@@ -87,7 +88,15 @@ async function* readToEnd(
       delayMs = firstMs / 2;
       continue;
     }
-    const end = read.kind === 'bytes' ? WITHOUT_MORE[await tail.verify(signal)] : read;
+    let end: LogEnd;
+    if (read.kind === 'bytes') {
+      const size = await tail.verify(signal);
+      // It may have been thrown away since it was read, which the log itself tells.
+      const isAskedAgain = size === 'untold' && !wasUntold;
+      wasUntold = size === 'untold';
+      if (isAskedAgain) continue;
+      end = WITHOUT_MORE[size];
+    } else end = read;
     tried += 1;
     const most = end.kind === 'unreachable' ? tries : end.kind === 'short' ? SHORT_TRIES : 1;
     if (tried >= most) return end;
@@ -95,8 +104,9 @@ async function* readToEnd(
   }
 }
 
-const WITHOUT_MORE: Readonly<Record<'whole' | 'short' | 'unknown', LogEnd>> = {
+const WITHOUT_MORE: Readonly<Record<LogSize, LogEnd>> = {
   whole: { kind: 'complete', isVerified: true },
   short: { kind: 'short' },
   unknown: { kind: 'complete', isVerified: false },
+  untold: { kind: 'complete', isVerified: false },
 };

@@ -17,6 +17,9 @@ export interface LogBytes {
 
 export type LogRead = LogBytes | LogTrouble;
 
+/** What was read of a log, against the sizes of its files. */
+export type LogSize = 'whole' | 'short' | 'unknown' | 'untold';
+
 export interface LogTailOptions {
   client: Pick<NomadClient, 'get' | 'ask' | 'hasToken'>;
   /** Its whole id. */
@@ -84,11 +87,11 @@ export class NomadLogTail {
     return (await this.read('oldest', signal)) ?? { kind: 'bytes', at: this.seen, bytes: NOTHING };
   }
 
-  /** Whether all of what Nomad has of it was read; `unknown` where the token may not look, or Nomad no longer can. */
-  async verify(signal: AbortSignal): Promise<'whole' | 'short' | 'unknown'> {
+  /** Whether all of what Nomad has of it was read; `unknown` where the token may not look, `untold` for other reasons. */
+  async verify(signal: AbortSignal): Promise<LogSize> {
     const end = await this.end(signal);
     if (this.isDoubtful) return 'short';
-    if (end === undefined) return 'unknown';
+    if (end === undefined) return this.refused.has('stat') ? 'unknown' : 'untold';
     return end === this.seen ? 'whole' : 'short';
   }
 
