@@ -100,7 +100,7 @@ test('N07 a node that cannot be reached now is asked again', async () => {
   expect(found).toMatchObject({ outcome: 'passed', output: 'late\n' });
 });
 
-test('N09 a line that was split between two files is one line', async () => {
+test('N09 a line that was split between two files is one line, and files that were dropped before are told of', async () => {
   const [head, tail] = ['{"score":0.', `91}\n${printedRecord()}`];
   const log = frames(logFrame(head, head.length, 3), logFrame(tail, tail.length, 4));
   const files = {
@@ -108,10 +108,11 @@ test('N09 a line that was split between two files is one line', async () => {
     body: [
       { Name: 'case.stdout.3', Size: head.length },
       { Name: 'case.stdout.4', Size: tail.length },
+      { Name: 'case.stderr.0', Size: 0 },
     ],
   };
   const found = await runCase(nomad, { allocations: [[ended('0')]], logs: [log], files });
-  expect(found).toMatchObject({ outcome: 'passed', output: '{"score":0.91}\n' });
+  expect(found).toMatchObject({ outcome: 'passed', output: '{"score":0.91}\n', provenance: { log: 'head cut' } });
 });
 
 test('N17 the verdict is of the allocation that was seen, and the other is stopped and told of', async () => {

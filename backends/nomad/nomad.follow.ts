@@ -92,10 +92,10 @@ export class LogFollower {
     try {
       const out = yield* this.output.finished('stdout', ending.signal, CLOSING);
       const err = yield* this.output.finished('stderr', ending.signal, CLOSING);
-      if (!isVerified(out) || !isVerified(err)) yield this.unverified();
+      yield* this.lacks(isVerified(out) && isVerified(err));
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;
-      yield this.unverified();
+      yield* this.lacks(false);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -104,9 +104,10 @@ export class LogFollower {
     yield { kind: 'record', record };
   }
 
-  /** What is stored of its log may not be all of it. */
-  private unverified(): AllocationEvent {
-    return placedEvent(this.placed, { log: 'unverified' });
+  /** What is stored of its log is not all of it, or may not be. */
+  private *lacks(isVerified: boolean): Generator<AllocationEvent> {
+    const lacks = [...(this.output.hasCut ? ['head cut'] : []), ...(isVerified ? [] : ['unverified'])];
+    if (lacks.length > 0) yield placedEvent(this.placed, { log: lacks.join(', ') });
   }
 
   /** False if Nomad knows it no more. */
@@ -132,7 +133,7 @@ export class LogFollower {
     const err = yield* output.finished('stderr', signal, CLOSING);
     yield* output.rest();
     yield* this.lookAtStatus();
-    if (!isVerified(out) || !isVerified(err)) yield this.unverified();
+    yield* this.lacks(isVerified(out) && isVerified(err));
     const log = this.standingOf(out);
     const end = endOf({
       allocation: this.placed.allocation,

@@ -36,6 +36,11 @@ export class JobOutput {
     return this.tails.stdout.isHeadCut;
   }
 
+  /** The same of any stream. */
+  get hasCut(): boolean {
+    return this.isHeadCut || this.tails.stderr.isHeadCut;
+  }
+
   /** Whether stdout has more than was read last. */
   get isFarBehind(): boolean {
     return this.tails.stdout.isFarBehind;
