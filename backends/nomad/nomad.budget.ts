@@ -75,8 +75,12 @@ interface Origin {
 /** By what they may dial, and where they lead. */
 const ORIGINS = new WeakMap<Egress, Map<string, Origin>>();
 
-/** Connections to where a URL leads, the same for all of this process that lead there. */
-export function connectionsTo(url: URL, egress: Egress, options: DispatcherOptions): NomadConnections {
+/**
+ * Connections to where a URL leads, the same for all of this process that lead there. One of those that it may have is
+ * left out: Nomad counts one that ended until it learns of that, when another may have taken its place.
+ */
+export function connectionsTo(url: URL, egress: Egress, allowed: DispatcherOptions): NomadConnections {
+  const options = { ...allowed, connections: Math.max(1, allowed.connections - 1) };
   const origins = ORIGINS.get(egress) ?? new Map<string, Origin>();
   ORIGINS.set(egress, origins);
   const origin = origins.get(url.origin) ?? { budget: new NomadBudget(options.connections), agents: new Map() };
