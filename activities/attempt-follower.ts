@@ -39,8 +39,16 @@ export interface Following extends Pick<Watch, 'from' | 'signal'> {
   mask: SecretMask;
 }
 
-/** Of what a cluster says of a job that it does not start. */
-const MOST_WORDS = 1_000;
+/** Of what a cluster says of a job. */
+const MOST_WORDS = 2_000;
+
+const inShort = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_WORDS);
+
+/** Its text goes into rows and histories, and a cluster may have had a part in it. */
+const brief = (end: Extract<AllocationEvent, { kind: 'silent' | 'failed' }>): AttemptEnd =>
+  end.kind === 'silent'
+    ? { kind: 'silent', detail: inShort(end.detail) }
+    : { kind: 'failed', failure: { code: end.failure.code, message: inShort(end.failure.message) } };
 
 /** Follows a job that exists: keeps what it prints, notes where it is, and stores its end. */
 export class AttemptFollower {
@@ -89,7 +97,7 @@ export class AttemptFollower {
           case 'silent':
           case 'failed':
             await keeper.end();
-            return await this.ended(attempt, mask.json(event));
+            return await this.ended(attempt, brief(mask.json(event)));
         }
       }
     } finally {
@@ -105,7 +113,7 @@ export class AttemptFollower {
     progress: Progress,
   ): Promise<void> {
     if (event.kind === 'waiting') {
-      progress.waiting = event.detail && mask.text(event.detail).slice(0, MOST_WORDS);
+      progress.waiting = event.detail && inShort(mask.text(event.detail));
       return this.deps.attempts.noteWaiting(runId, attempt, progress.waiting);
     }
     progress.waiting = undefined;

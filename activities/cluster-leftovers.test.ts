@@ -90,6 +90,16 @@ test('a cluster that does not answer is skipped, and holds up no other', async (
   expect(isStopped(name)).toBe(true);
 });
 
+test('a list is gone through page by page, those with nothing of ours, too', async () => {
+  const name = await aRunningJob({}, 'closed');
+  const page = { status: 200, body: [], headers: { 'x-nomad-nexttoken': 'a' } };
+  nomad.fault({ method: 'GET', path: '/v1/jobs', fault: page, times: 3 });
+  expect(await sweep([target('acme')])).toEqual({ removed: 1, skipped: [] });
+  expect(isStopped(name)).toBe(true);
+  const lists = nomad.requests.filter(({ method, path }) => method === 'GET' && path === '/v1/jobs');
+  expect(lists.map(({ query }) => query.get('next_token'))).toEqual([null, 'a', 'a', 'a']);
+});
+
 test('a job that cannot be stopped holds up no other of its cluster, and is met again', async () => {
   const [stuck, other] = [await aRunningJob({}, 'closed'), await aRunningJob({}, 'closed')];
   nomad.fault({ method: 'DELETE', path: `/v1/job/${stuck}`, fault: { status: 403, body: 'Permission denied' } });

@@ -31,6 +31,9 @@ const ALL_MS = 30_000;
  * has left is met by the next sweep.
  */
 export class ClusterLeftovers {
+  /** Where the list of a cluster goes on, by runtime: one that is long takes several sweeps. */
+  private readonly reached = new Map<string, string>();
+
   constructor(private readonly deps: Deps) {}
 
   /** Returns how many were removed. */
@@ -48,14 +51,14 @@ export class ClusterLeftovers {
     const { id, version, kind } = target.spec;
     let removed = 0;
     const until = performance.now() + CLUSTER_MS;
-    const work = onCluster(this.deps.backends, target, async ({ backend }) => {
-      await sideBySide(await this.find(backend, target.owner), async (name) => {
-        if (performance.now() > until) return;
+    const isOver = (): boolean => performance.now() > until;
+    const work = onCluster(this.deps.backends, target, ({ backend }) =>
+      this.eachLeftover(backend, target, isOver, async (name) => {
         await backend.stop({ name, nonce: '' });
         this.deps.log.info('a leftover was removed', { runtime: `${id}@${version}`, allocation: name });
         removed += 1;
-      });
-    });
+      }),
+    );
     const late = () => new PlatformError('CLUSTER_UNREACHABLE', `it took longer than ${CLUSTER_MS / 1_000} s`);
     try {
       await within(CLUSTER_MS, work, late);
@@ -72,11 +75,26 @@ export class ClusterLeftovers {
     return removed;
   }
 
-  private async find(backend: Backend, owner: string): Promise<string[]> {
-    const listed = await backend.list(this.deps.deployment);
-    return this.deps.leftovers.of(
-      listed.filter(({ workspaceId }) => owner === SHARED_WORKSPACE || workspaceId === owner),
-    );
+  /** Page by page, from where an earlier sweep came to: what is found is worked on before the next page is asked for. */
+  private async eachLeftover(
+    backend: Backend,
+    { owner, spec: { id, version } }: RuntimeTarget,
+    isOver: () => boolean,
+    work: (name: string) => Promise<void>,
+  ): Promise<void> {
+    const key = `${owner}/${id}@${version}`;
+    while (!isOver()) {
+      const from = this.reached.get(key);
+      // What fails here is begun anew.
+      this.reached.delete(key);
+      const { allocations, next } = await backend.list(this.deps.deployment, from);
+      if (next !== undefined) this.reached.set(key, next);
+      const own = allocations.filter(({ workspaceId }) => owner === SHARED_WORKSPACE || workspaceId === owner);
+      await sideBySide(await this.deps.leftovers.of(own), async (name) => {
+        if (!isOver()) await work(name);
+      });
+      if (next === undefined) return;
+    }
   }
 }
 

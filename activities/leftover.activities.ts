@@ -16,7 +16,8 @@ export type LeftoverActivities = ReturnType<typeof createLeftoverActivities>;
 export function createLeftoverActivities({ backends, leftovers, clusters, deployment }: Deps) {
   const removeHere = async (): Promise<number> => {
     const backend = backends.forHost();
-    const names = await leftovers.of(await backend.list(deployment));
+    const { allocations } = await backend.list(deployment);
+    const names = await leftovers.of(allocations);
     for (const name of names) await backend.stop({ name, nonce: '' });
     return names.length;
   };

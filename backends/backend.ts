@@ -85,6 +85,12 @@ export interface KeptBytes {
 
 export type Submitted = 'created' | 'adopted' | 'lost' | 'taken' | 'over';
 
+export interface AllocationPage {
+  allocations: Allocation[];
+  /** Where the next page begins. Absent: this is the last. */
+  next?: string;
+}
+
 /** Code that speaks to one cluster kind. Every verb can be repeated. */
 export interface Backend {
   readonly kind: RuntimeKind;
@@ -98,8 +104,11 @@ export interface Backend {
   watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent>;
   /** Removes the allocation and reads back that nothing of it is left. Succeeds for what never existed. */
   stop(allocation: AllocationRef): Promise<void>;
-  /** Every allocation of a deployment that exists, with or without a job that runs. */
-  list(deployment: string): Promise<Allocation[]>;
+  /**
+   * A page of the allocations of a deployment that exist, with or without a job that runs: the first, or the one that
+   * begins where an earlier page said.
+   */
+  list(deployment: string, from?: string): Promise<AllocationPage>;
   /** What is known of where it ran: host, node, image, what was enforced. */
   provenance(allocation: AllocationRef): Promise<Record<string, unknown>>;
 }

@@ -63,7 +63,7 @@ function measuredBackend(backend: Backend, { dispatch, cleanup, placed }: Worker
         yield event;
       }
     },
-    list: (deployment) => backend.list(deployment),
+    list: (deployment, from) => backend.list(deployment, from),
     provenance: (allocation) => backend.provenance(allocation),
   };
 }

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PlatformError } from '../../contracts/errors.js';
 import { isAllocationOf } from '../../policy/naming.js';
-import type { Allocation } from '../../policy/sweep.js';
-import type { AllocationEvent, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
+import type { AllocationEvent, AllocationPage, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
 import { reasonOf } from './local.errors.js';
 import { followJob } from './local.follow.js';
 import { holeOrder } from './local.holes.js';
@@ -92,8 +91,9 @@ export class LocalBackend implements Backend {
     this.started.delete(name);
   }
 
-  async list(deployment: string): Promise<Allocation[]> {
-    return (await listJobDirs(this.options.stateDir)).filter(({ name }) => isAllocationOf(deployment, name));
+  async list(deployment: string): Promise<AllocationPage> {
+    const found = await listJobDirs(this.options.stateDir);
+    return { allocations: found.filter(({ name }) => isAllocationOf(deployment, name)) };
   }
 
   async provenance(_allocation: AllocationRef): Promise<Record<string, unknown>> {

@@ -1,6 +1,5 @@
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
-import type { Allocation } from '../../policy/sweep.js';
-import type { AllocationEvent, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
+import type { AllocationEvent, AllocationPage, AllocationRef, Backend, Job, Submitted, Watch } from '../backend.js';
 import type { Patience } from '../cluster.js';
 import type { NomadClient } from './nomad.client.js';
 import { versionOf } from './nomad.cluster.js';
@@ -45,8 +44,8 @@ export class NomadBackend implements Backend {
     return stopJob(this.client, name);
   }
 
-  list(deployment: string): Promise<Allocation[]> {
-    return listJobs(this.client, deployment);
+  list(deployment: string, from?: string): Promise<AllocationPage> {
+    return listJobs(this.client, deployment, from);
   }
 
   /** What the job was given. Where it runs is told while it is watched. */

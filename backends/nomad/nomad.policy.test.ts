@@ -53,9 +53,9 @@ test('a token of the example policy is enough for all that is asked of Nomad, an
     const lingering = { ...REF, name: `${REF.name}0` };
     expect(await backend.submit(job(`${SCRIPT}sleep 60\n`), REF)).toBe('created');
     expect((await watched({ backend })).at(-1)).toMatchObject({ kind: 'record' });
-    expect(await backend.list('dep')).toMatchObject([{ name: REF.name }]);
+    expect((await backend.list('dep')).allocations).toMatchObject([{ name: REF.name }]);
     await backend.stop(REF);
-    expect(await backend.list('dep')).toEqual([]);
+    expect((await backend.list('dep')).allocations).toEqual([]);
     // One that has ended by itself, without a record: its log is read to the end, and its size is looked at.
     const silent = { ...aJob().owner, attempt: 10 };
     expect(await backend.submit({ ...job('echo done\n'), owner: silent }, lingering)).toBe('created');

@@ -125,10 +125,13 @@ test('jobs of a deployment are listed by their names and their meta, but for dea
   const rest = [job(`${third}`, { Meta: null }), job(`${fourth}`, { Meta: { ...JOB_META, attempt: '4', expires } })];
   nomad.on('GET /v1/jobs', { body: first, headers: { 'x-nomad-nexttoken': 'more' } }, { body: rest });
   const ours = { madeAt: 1.75e12, workspaceId: 'acme' };
-  expect(await lab.backend.list('dep')).toEqual([
-    { name: JOB_NAME, ...ours, expiresAt: Number.POSITIVE_INFINITY },
-    { name: fourth, ...ours, expiresAt: Date.parse(expires) },
-  ]);
+  expect(await lab.backend.list('dep')).toEqual({
+    allocations: [{ name: JOB_NAME, ...ours, expiresAt: Number.POSITIVE_INFINITY }],
+    next: 'more',
+  });
+  expect(await lab.backend.list('dep', 'more')).toEqual({
+    allocations: [{ name: fourth, ...ours, expiresAt: Date.parse(expires) }],
+  });
   expect(nomad.seen('GET', '/v1/jobs').map(({ query }) => [query.get('prefix'), query.get('next_token')])).toEqual([
     ['dep-', null],
     ['dep-', 'more'],

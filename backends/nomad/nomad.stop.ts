@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PlatformError } from '../../contracts/errors.js';
 import { allocationName, isAllocationOf } from '../../policy/naming.js';
 import type { Allocation } from '../../policy/sweep.js';
+import type { AllocationPage } from '../backend.js';
 import { oneLine } from '../cluster-text.js';
 import { pause } from '../pause.js';
 import { withTimeLimit } from '../time-limit.js';
@@ -91,23 +92,24 @@ const Job = z.object({
   Meta: z.record(z.string(), z.string()).nullish(),
 });
 
-/** Jobs of a deployment that are not dead, as far as they say that they are its. */
-export async function listJobs(client: NomadClient, deployment: string): Promise<Allocation[]> {
+/** A page of the jobs of a deployment: those that are not dead, as far as they say that they are its. */
+export async function listJobs(
+  client: NomadClient,
+  deployment: string,
+  from: string | undefined,
+): Promise<AllocationPage> {
   const { signal } = new AbortController();
-  const found: Allocation[] = [];
-  let next: string | undefined;
-  do {
-    const query = { prefix: `${deployment}-`, meta: 'true', per_page: PER_PAGE, next_token: next };
-    const page = await client.page('/v1/jobs', z.array(Job), { signal, query });
-    for (const { ID: name, Status, SubmitTime, Meta } of page.reply) {
-      if (Status === 'dead' || !isAllocationOf(deployment, name) || !Meta || !isNamedBy({ Meta }, name)) continue;
-      const expiresAt = Date.parse(Meta.expires ?? '');
-      found.push({
+  const query = { prefix: `${deployment}-`, meta: 'true', per_page: PER_PAGE, next_token: from };
+  const { reply, next } = await client.page('/v1/jobs', z.array(Job), { signal, query });
+  const allocations = reply.flatMap(({ ID: name, Status, SubmitTime, Meta }): Allocation[] => {
+    if (Status === 'dead' || !isAllocationOf(deployment, name) || !Meta || !isNamedBy({ Meta }, name)) return [];
+    const expiresAt = Date.parse(Meta.expires ?? '');
+    return [
+      {
         ...{ name, madeAt: Math.round(SubmitTime / 1e6), workspaceId: Meta.workspace },
         expiresAt: Number.isNaN(expiresAt) ? Number.POSITIVE_INFINITY : expiresAt,
-      });
-    }
-    next = page.next;
-  } while (next !== undefined);
-  return found;
+      },
+    ];
+  });
+  return { allocations, ...(next !== undefined && { next }) };
 }
