@@ -100,10 +100,12 @@ export class AttemptRunner {
     const input = { runId: attempt.runId, attempt: attempt.attempt };
     const allocation = refOf(attempt);
     const isPrompt = (): boolean => isFirst && performance.now() - begun < PROMPT_MS;
+    if (signal.aborted) return undefined;
     const submitted = await backend.submit(
       job,
       allocation,
       async () => isPrompt() || attempts.isLive(input.runId, input.attempt),
+      signal,
     );
     // To have adopted it again says nothing of whether it can be followed.
     if (submitted === 'created') progress.reachedAt = progress.now();

@@ -97,9 +97,15 @@ export interface Backend {
   /**
    * Creates the allocation, or adopts the one of that name if it is ours.
    * `lost`: it was confirmed before and is now provably absent. Throws on unknown: a failed read never leads to a create.
+   * Once `signal` aborts nothing more is asked for; what is being created then may still be.
    * `over`: `isLive`, asked once the allocation is there and before it starts anything, said that its attempt has ended.
    */
-  submit(job: Job, allocation: AllocationRef, isLive?: () => Promise<boolean>): Promise<Submitted>;
+  submit(
+    job: Job,
+    allocation: AllocationRef,
+    isLive?: () => Promise<boolean>,
+    signal?: AbortSignal,
+  ): Promise<Submitted>;
   /** Follows until the record or the end, which is its last event; ends without one only if `signal` aborts. */
   watch(allocation: AllocationRef, watch: Watch): AsyncIterable<AllocationEvent>;
   /** Removes the allocation and reads back that nothing of it is left. Succeeds for what never existed. */

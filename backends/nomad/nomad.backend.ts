@@ -26,11 +26,16 @@ export class NomadBackend implements Backend {
     private readonly patience: Patience,
   ) {}
 
-  async submit(job: Job, allocation: AllocationRef, isLive = async () => true): Promise<Submitted> {
+  async submit(
+    job: Job,
+    allocation: AllocationRef,
+    isLive = async () => true,
+    signal = new AbortController().signal,
+  ): Promise<Submitted> {
     const { client, spec } = this;
     const attested = attestedOf(job, spec);
-    const clusterVersion = (signal: AbortSignal) => this.clusterVersion(signal);
-    const submitted = await submitJob({ client, spec, job, allocation, isLive, clusterVersion });
+    const clusterVersion = () => this.clusterVersion();
+    const submitted = await submitJob({ client, spec, job, allocation, isLive, clusterVersion, signal });
     if (submitted === 'created' || submitted === 'adopted') this.attested.set(allocation.name, attested);
     return submitted;
   }
@@ -57,8 +62,10 @@ export class NomadBackend implements Backend {
   }
 
   /** Undefined where the token may not read it. */
-  private clusterVersion(signal: AbortSignal): Promise<string | undefined> {
+  private clusterVersion(): Promise<string | undefined> {
     if (this.version && performance.now() < this.version.until) return this.version.value;
+    // For all that ask meanwhile, whoever of them leaves.
+    const { signal } = new AbortController();
     const version = {
       value: this.client.get('/v1/agent/self', AgentSelf, { signal }).then(
         (self) => versionOf(self) || undefined,

@@ -77,36 +77,27 @@ test('N29 a full house is met with patience: no case fails, and what was open is
   while (nomad.connections > 0) await new Promise(setImmediate);
 }, 20_000);
 
-test('a list is waited for with its index; a lower one begins anew, and one that did not change is asked for later', async () => {
+test('a list is waited for with its index, and anew with a lower one', async () => {
   const { client } = lab();
   const listener = new AnsweredClock();
-  const indexes = ['7', '7', '3', '9'];
+  const indexes = ['7', '3', '9'];
   nomad.on('GET /v1/nodes', () => ({ body: [], headers: { 'x-nomad-index': indexes.shift() ?? '9' } }));
-  const next = (index?: number) => client.next('/v1/nodes', Any, { index, waitSec: 5, pauseMs: 40, listener, signal });
-  const begun = performance.now();
-  expect((await next()).index).toBe(7);
-  expect(performance.now() - begun).toBeLessThan(1_000);
-  expect((await next(7)).index).toBe(7);
-  expect((await next(7)).index).toBe(0);
-  expect((await next(0)).index).toBe(9);
-  expect(nomad.requests.map(({ query }) => query.toString())).toEqual(['', 'index=7&wait=5s', 'index=7&wait=5s', '']);
-  expect(performance.now() - begun).toBeGreaterThan(75);
+  const next = async (index?: number) =>
+    (await client.next('/v1/nodes', Any, { index, waitSec: 5, pauseMs: 40, listener, signal })).index;
+  expect([await next(), await next(7), await next(0)]).toEqual([7, 0, 9]);
+  expect(nomad.requests.map(({ query }) => query.toString())).toEqual(['', 'index=7&wait=5s', '']);
 });
 
 test('a clock stands still while nothing is answered', () => {
-  const heard: number[] = [];
   let now = 0;
-  const clock = new AnsweredClock(
-    () => heard.push(now),
-    () => now,
-  );
+  const clock = new AnsweredClock(() => now);
   const tries = { 5: true, 15: true, 500: false, 900: true, 905: true };
   for (const [ms, isAnswered] of Object.entries(tries)) {
     now = Number(ms);
     if (isAnswered) clock.answered();
     else clock.failed();
   }
-  expect([clock.ms, heard]).toEqual([15, [5, 15, 900, 905]]);
+  expect(clock.ms).toBe(15);
 });
 
 test('what cannot pass is asked for once', async () => {

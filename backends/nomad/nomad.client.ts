@@ -13,8 +13,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 60_000;
 /** One request and its answer. */
 const CALL_MS = 10_000;
+/** To have a connection for it, where many ask. */
+const TURN_MS = 30_000;
 /** The same where it may be of any length. */
-const LONG_CALL_MS = 60_000;
+const LONG_CALL_MS = 30_000;
 /** How long a read is tried again; the try that is under way then still has its time. */
 const TRIED_MS = 4_000;
 const FIRST_DELAY_MS = 100;
@@ -61,7 +63,7 @@ export class NomadClient {
   private readonly http: ClusterHttp;
   private readonly connections: NomadConnections;
   private readonly place: Readonly<Record<'region' | 'namespace', string | undefined>>;
-  readonly hasToken: boolean;
+  private readonly token: string | undefined;
 
   constructor(
     { addr, caCert, region, namespace }: Pick<NomadRuntimeSpec, 'addr' | 'caCert' | 'region' | 'namespace'>,
@@ -70,10 +72,14 @@ export class NomadClient {
     const url = new URL(addr);
     const limits: DispatcherOptions = { connections, connectTimeoutMs: CONNECT_TIMEOUT_MS, silenceMs: SILENCE_MS };
     this.connections = connectionsTo(url, egress, { ...limits, ...(caCert !== undefined && { tls: { ca: caCert } }) });
-    this.hasToken = token !== undefined;
+    this.token = token;
     this.place = { region, namespace };
     const headers: Record<string, string> = token === undefined ? {} : { 'x-nomad-token': token };
     this.http = new ClusterHttp(url, this.connections.dispatcher, headers);
+  }
+
+  get hasToken(): boolean {
+    return this.token !== undefined;
   }
 
   get budget(): NomadBudget {
@@ -115,15 +121,12 @@ export class NomadClient {
     { index, waitSec, pauseMs, listener, signal }: Next,
   ): Promise<Indexed<z.infer<Shape>>> {
     return this.patiently(signal, listener, async () => {
-      const begun = performance.now();
       const turn = index ? this.budget.tryTakeToWait() : undefined;
       if (index !== undefined && !turn) await pause(pauseMs, signal);
       const wait = turn && { index, wait: `${Math.min(WAIT_SEC, Math.max(1, Math.ceil(waitSec)))}s` };
       const answer = await this.ask('GET', path, { signal, query: { ...wait } }, turn);
       const reply: z.infer<Shape> = this.parsed(answer, shape);
       const found = Number(answer.headers['x-nomad-index']) || 0;
-      // Something in between may not wait.
-      if (turn && found === index) await pause(pauseMs - (performance.now() - begun), signal);
       // A server that was restored counts anew.
       return { reply, index: found < (index ?? 0) ? 0 : found };
     });
@@ -137,15 +140,15 @@ export class NomadClient {
     turn?: GiveBack,
   ): Promise<ClusterReply> {
     const all = { ...this.place, ...query };
+    const giveBack = turn ?? (await withTimeLimit(signal, TURN_MS, (limited) => this.turn(limited)));
     const limitMs = call.take ? LONG_CALL_MS : CALL_MS;
-    return withTimeLimit(signal, turn ? WAITED_MS : limitMs, async (limited) => {
-      const giveBack = turn ?? (await this.turn(limited));
-      try {
-        return await this.http.call(method, path, { ...call, query: all, signal: limited });
-      } finally {
-        giveBack();
-      }
-    });
+    try {
+      return await withTimeLimit(signal, turn ? WAITED_MS : limitMs, async (limited) =>
+        this.withoutToken(await this.http.call(method, path, { ...call, query: all, signal: limited })),
+      );
+    } finally {
+      giveBack();
+    }
   }
 
   /** Tries again what may pass. */
@@ -182,6 +185,12 @@ export class NomadClient {
   /** Gives its share of the connections back. */
   close(): Promise<void> {
     return this.connections.giveBack();
+  }
+
+  /** Whatever repeats what it was sent does not pass the token on. */
+  private withoutToken(answer: ClusterReply): ClusterReply {
+    const { token } = this;
+    return token ? { ...answer, text: answer.text.replaceAll(token, '*****') } : answer;
   }
 
   private async turn(signal: AbortSignal): Promise<GiveBack> {

@@ -6,16 +6,12 @@ export class AnsweredClock implements NomadListener {
   private last: number | undefined;
   ms = 0;
 
-  constructor(
-    private readonly reached: () => void = () => undefined,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   answered(): void {
     const now = this.now();
     if (this.last !== undefined) this.ms += now - this.last;
     this.last = now;
-    this.reached();
   }
 
   failed(): void {

@@ -47,7 +47,7 @@ export class LogFollower {
   }
 
   async *follow(): AsyncGenerator<AllocationEvent> {
-    const { signal, pace, clock, limitMs } = this.watching;
+    const { signal, pace, clock, limitMs, reached } = this.watching;
     let pauseMs = pace() * FIRST_PAUSE_PART;
     for (let looks = 1; !signal.aborted && mayRun(this.placed.allocation); looks += 1) {
       const out = this.noted(await this.output.look('stdout'));
@@ -56,10 +56,12 @@ export class LogFollower {
       if (looks % LOOKS_A_STDERR === 0) {
         yield* this.output.told('stderr', this.noted(await this.output.look('stderr')));
       }
-      const isAtEnd = out.kind !== 'bytes' || out.bytes.length === 0;
+      // A cluster of which only the log is out of reach is none for long.
+      if (!this.trouble) reached?.();
+      const isAtEnd = out.kind === 'not-started' || (out.kind === 'bytes' && out.bytes.length === 0);
       if (this.trouble && clock.ms - this.trouble.sinceMs > LOG_PATIENCE_MS) break;
       const afterMs = this.ageMs + performance.now() - this.begunAt;
-      const isOverdue = afterMs >= limitMs && (isAtEnd || afterMs >= limitMs + OVERDUE_GRACE_MS);
+      const isOverdue = afterMs >= limitMs && !this.trouble && (isAtEnd || afterMs >= limitMs + OVERDUE_GRACE_MS);
       if (isOverdue || out.kind === 'gone' || looks % LOOKS_A_STATUS === 0) {
         if (!(yield* this.lookAtStatus())) break;
         if (isOverdue && mayRun(this.placed.allocation)) {
@@ -128,7 +130,12 @@ export class LogFollower {
   private async *ended(): AsyncGenerator<AllocationEvent> {
     const { signal, spec } = this.watching;
     const { output } = this;
-    const out = yield* output.finished('stdout', signal);
+    let out = yield* output.finished('stdout', signal);
+    if (out.kind === 'unreachable') {
+      // Where all of Nomad was, this throws. Where it is back, so may the log be.
+      yield* this.lookAtStatus();
+      out = yield* output.finished('stdout', signal);
+    }
     if (output.record) return yield* this.closed(output.record);
     const err = yield* output.finished('stderr', signal, CLOSING);
     yield* output.rest();

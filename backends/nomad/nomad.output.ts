@@ -1,7 +1,9 @@
 import type { JobRecord } from '../../policy/record.js';
 import type { PlainBytes } from '../../policy/record-scanner.js';
 import type { AllocationEvent, LogStream } from '../backend.js';
+import { ClusterFailure } from '../cluster-client.js';
 import { logged, ScannedOutput } from '../scanned-output.js';
+import { isPassing } from './nomad.failures.js';
 import { LOG_FILE_MB, NOMAD_TASK } from './nomad.job.js';
 import { type LogRead, NomadLogTail } from './nomad.log.js';
 import { finishLog, type LogEnd, type LogPatience } from './nomad.log-finish.js';
@@ -46,10 +48,14 @@ export class JobOutput {
     return this.tails.stdout.isFarBehind;
   }
 
-  /** The next of a stream; asked for again, for a while, where Nomad does not answer. */
-  look(stream: LogStream): Promise<LogRead> {
-    const { client, clock, signal } = this.watching;
-    return client.patiently(signal, clock, () => this.tails[stream].next(signal));
+  /** The next of a stream. That Nomad does not answer for it says nothing of the allocation. */
+  async look(stream: LogStream, signal = this.watching.signal): Promise<LogRead> {
+    try {
+      return await this.tails[stream].next(signal);
+    } catch (error) {
+      if (!isPassing(error) || signal.aborted || !(error instanceof ClusterFailure)) throw error;
+      return { kind: 'unreachable', text: error.message };
+    }
   }
 
   *told(stream: LogStream, read: LogRead): Generator<AllocationEvent> {
@@ -72,7 +78,7 @@ export class JobOutput {
     const { client, clock } = this.watching;
     const tail = this.tails[stream];
     const patient = {
-      next: () => client.patiently(signal, clock, () => tail.next(signal)),
+      next: () => this.look(stream, signal),
       verify: () => client.patiently(signal, clock, () => tail.verify(signal)),
       restart: () => tail.restart(),
     };

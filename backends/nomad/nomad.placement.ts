@@ -75,10 +75,15 @@ function named(counts: Readonly<Record<string, number>>): [name: string, nodes: 
 const nodesText = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
 
 /** A job that was not placed within the patience for it. */
-export function placementTimeout(detail: string | undefined, patienceSec: number): AttemptFailure {
-  const why = detail ?? 'Nomad has it queued, and gives no reason';
+export function placementTimeout(detail: string, patienceSec: number): AttemptFailure {
   return {
     code: 'PLACEMENT_TIMEOUT',
-    message: `not placed within ${patienceSec} s (\`placementPatienceSec\`): ${why}`,
+    message: `not placed within ${patienceSec} s (\`placementPatienceSec\`): ${detail}`,
   };
 }
+
+/** A job that was only queued for as long as a start may take. */
+export const undecided = (patienceSec: number): AttemptFailure => ({
+  code: 'PLACEMENT_TIMEOUT',
+  message: `not placed within ${patienceSec} s: Nomad has it queued, and gives no reason`,
+});

@@ -1,11 +1,13 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import { envelopeOf } from '../../policy/demand.js';
 import type { AllocationEvent } from '../backend.js';
+import { oneLine } from '../cluster-text.js';
+import { pause } from '../pause.js';
 import { gcAdvice } from './nomad.end.js';
 import { NomadRefusal } from './nomad.failures.js';
 import { isInNone } from './nomad.nodes.js';
 import { allocationPath, allocationsPath, evaluationsPath } from './nomad.paths.js';
-import { placementTimeout, waitingOf } from './nomad.placement.js';
+import { placementTimeout, undecided, waitingOf } from './nomad.placement.js';
 import { pullTroubleOf } from './nomad.pull.js';
 import { JobAllocation, JobAllocations, JobEvaluations, Nodes } from './nomad.replies.js';
 import { startProgressOf, startTimeout } from './nomad.start.js';
@@ -20,6 +22,8 @@ export interface Placed extends Choice {
 
 /** A job that starts sooner has not waited. */
 const SOON_MS = 1_500;
+/** Looks that follow each other at once: most jobs are placed by then. A list may change all the time, and this job not. */
+const PROMPT_LOOKS = 3;
 /** For a job that Nomad has not decided on, until it is looked at again. */
 const UNDECIDED_SEC = 1;
 
@@ -47,8 +51,9 @@ export class JobPlacing {
 
   /** What runs, or has ended. Nothing if its end was said instead. */
   async *begun(): AsyncGenerator<AllocationEvent, Placed | undefined> {
-    const { client, clock, signal, allocation, pace } = this.watching;
-    for (let index: number | undefined, before = 0; !signal.aborted; ) {
+    const { client, clock, signal, allocation, pace, reached } = this.watching;
+    for (let looks = 1, index: number | undefined, before = 0; !signal.aborted; looks += 1) {
+      const begunAt = performance.now();
       const answer = await client.next(allocationsPath(allocation.name), JobAllocations, {
         ...{ index, waitSec: this.waitSec, pauseMs: pace(), listener: clock, signal },
       });
@@ -59,15 +64,21 @@ export class JobPlacing {
       before = clock.ms;
       if (chosen) {
         const placed = { ...choice, allocation: chosen };
-        if (this.placedAs !== chosen.ID) yield placedEvent(placed);
+        const wasPlaced = this.placedAs === chosen.ID;
+        if (!wasPlaced) yield placedEvent(placed);
         this.placedAs = chosen.ID;
         if (standingOf(chosen) !== 'pending') {
-          if (this.said !== undefined) yield { kind: 'waiting' };
+          if (this.said !== undefined || wasPlaced) yield { kind: 'waiting' };
           return placed;
         }
       }
       const end = chosen ? yield* this.pending(chosen, passedMs) : yield* this.unplaced(passedMs);
-      if (!end) continue;
+      // Once all that was asked for was answered: a part of it would do for ever.
+      reached?.();
+      if (!end) {
+        if (looks > PROMPT_LOOKS) await pause(pace() - (performance.now() - begunAt), signal);
+        continue;
+      }
       yield end;
       return undefined;
     }
@@ -103,7 +114,7 @@ export class JobPlacing {
     }
     this.waitSec = UNDECIDED_SEC;
     this.queuedMs += passedMs;
-    if (this.queuedMs >= patience.startMs) return this.notPlaced(undefined, patience.startMs / 1_000);
+    if (this.queuedMs >= patience.startMs) return { kind: 'failed', failure: undecided(patience.startMs / 1_000) };
     return this.endIfDead();
   }
 
@@ -120,13 +131,13 @@ export class JobPlacing {
     return failed('ALLOCATION_LOST', `job ${allocation.name} ${why} in Nomad, and has no allocation`);
   }
 
-  private async notPlaced(detail: string | undefined, afterSec: number): Promise<AllocationEvent> {
+  private async notPlaced(detail: string, afterSec: number): Promise<AllocationEvent> {
     const { client, signal, spec } = this.watching;
     const failure = placementTimeout(detail, afterSec);
     // A token may be good for jobs and not for nodes.
     const nodes = await client.get('/v1/nodes', Nodes, { signal }).catch(() => []);
     if (!isInNone(spec, nodes)) return { kind: 'failed', failure };
-    const there = [...new Set(nodes.map(({ Datacenter }) => Datacenter))].sort().slice(0, 5).join(', ');
+    const there = [...new Set(nodes.map(({ Datacenter }) => oneLine(Datacenter)))].sort().slice(0, 5).join(', ');
     const message = `\`datacenters\`: no node is in ${spec.datacenters.join(', ')}; there are ${there}; ${failure.message}`;
     return failed('BAD_SPEC', message);
   }

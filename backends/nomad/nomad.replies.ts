@@ -128,9 +128,12 @@ const TaskState = z.object({
 });
 export type TaskState = z.infer<typeof TaskState>;
 
+/** A part of a path, and of a row. */
+const Id = text.regex(/^[\w-]{1,64}$/);
+
 /** An allocation of a job of ours, alone or in a list. */
 export const JobAllocation = z.object({
-  ID: text,
+  ID: Id,
   NodeID: said,
   NodeName: said,
   DesiredStatus: said,

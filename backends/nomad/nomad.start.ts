@@ -1,4 +1,5 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
+import { oneLine } from '../cluster-text.js';
 import { eventsOf, hasStarted, isOn, lastOf, quoted, restartsOf, textOf } from './nomad.evidence.js';
 import { pullTroubleOf } from './nomad.pull.js';
 import type { JobAllocation } from './nomad.replies.js';
@@ -14,7 +15,7 @@ export function startProgressOf(allocation: JobAllocation): string {
     const why = lastOf(allocation, 'Driver Failure', 'Setup Failure', 'Terminated');
     return `to be started again ${where}${why ? ` after: ${quoted(textOf(why))}` : ''}`;
   }
-  return `starting ${where}: ${said === '' ? event.Type : `${event.Type}: ${said}`}`;
+  return `starting ${where}: ${said === '' ? oneLine(event.Type) : `${oneLine(event.Type)}: ${said}`}`;
 }
 
 export function startTimeout(allocation: JobAllocation, afterSec: number): AttemptFailure {

@@ -69,6 +69,13 @@ test('one that was deregistered, and still ends, is waited for; one that is dead
   expect(deletes()).toBe(1);
 });
 
+test('one that is dead until its replacement is due is ended', async () => {
+  nomad.job({ Status: 'dead' }).allocations([anAllocation({ ClientStatus: 'lost' })]);
+  nomad.evaluations([{ ID: 'e4', Status: 'pending', TriggeredBy: 'alloc-failure', CreateIndex: 9 }]);
+  await lab.backend.stop(REF);
+  expect(deletes()).toBe(1);
+});
+
 test('one that never existed is no error, and one of somebody else is left alone', async () => {
   nomad.on(`GET /v1/job/${JOB_NAME}`, text(404, 'job not found'));
   await lab.backend.stop(REF);

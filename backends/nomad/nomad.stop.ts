@@ -7,6 +7,7 @@ import { oneLine } from '../cluster-text.js';
 import { pause } from '../pause.js';
 import { withTimeLimit } from '../time-limit.js';
 import type { NomadClient } from './nomad.client.js';
+import { isPassing } from './nomad.failures.js';
 import { allocationsPath, evaluationsPath, jobPath } from './nomad.paths.js';
 import { type JobAllocation, JobAllocations, JobEvaluations, type KnownJob } from './nomad.replies.js';
 import { mayRun } from './nomad.status.js';
@@ -56,16 +57,21 @@ export async function stopJob(client: NomadClient, name: string): Promise<void> 
   }
 }
 
+/** A job is said to be dead while a replacement of it is put off. What does not tell its evaluations holds nothing up. */
+async function mayStartAgain(client: NomadClient, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const evaluations = await client.read(evaluationsPath(name), JobEvaluations, { signal });
+    return evaluations.some(({ Status }) => Status === 'pending' || Status === 'blocked');
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    return false;
+  }
+}
+
 async function deregister(client: NomadClient, name: string, signal: AbortSignal): Promise<void> {
   await client.patiently(signal, undefined, async () =>
     client.parsed(await client.ask('DELETE', jobPath(name), { signal }), Deregistered),
   );
-}
-
-/** Where a node was lost, an evaluation may wait to place the job once more. */
-async function mayStartAgain(client: NomadClient, name: string, signal: AbortSignal): Promise<boolean> {
-  const evaluations = await client.read(evaluationsPath(name), JobEvaluations, { signal });
-  return evaluations.some(({ Status }) => Status === 'pending' || Status === 'blocked');
 }
 
 function namesOf(live: readonly JobAllocation[]): string {

@@ -87,6 +87,18 @@ test('a lost answer is looked for: a job that is there was created, and one that
   expect([await lab().backend.submit(aJob(), REF), registers()]).toEqual(['created', 3]);
 });
 
+test('nothing is asked for once it is cancelled', async () => {
+  const submitted = lab().backend.submit(aJob(), REF, undefined, AbortSignal.abort());
+  await expect(submitted).rejects.toMatchObject({ reason: 'unreachable' });
+  expect(nomad.requests).toEqual([]);
+});
+
+test('what repeats the token is told without it', async () => {
+  nomad.on(JOB, ABSENT).on('PUT /v1/jobs', text(500, `1 error occurred:\n\t* bad header ${TOKEN}\n\n`));
+  const submitted = lab({ token: TOKEN }).backend.submit(aJob(), REF);
+  await expect(submitted).rejects.toMatchObject({ message: expect.stringMatching(/bad header \*{5}$/) });
+});
+
 test('an attempt that has ended is not begun', async () => {
   nomad.on(JOB, ABSENT);
   expect([await lab().backend.submit(aJob(), REF, async () => false), registers()]).toEqual(['over', 0]);

@@ -15,7 +15,8 @@ export interface Submit {
   allocation: AllocationRef;
   isLive(): Promise<boolean>;
   /** Absent: it is not known. */
-  clusterVersion(signal: AbortSignal): Promise<string | undefined>;
+  clusterVersion(): Promise<string | undefined>;
+  signal: AbortSignal;
 }
 
 /** Registers whose answer is lost are told by reading; so many in one call. */
@@ -29,7 +30,7 @@ const Registered = z.object({ EvalID: z.string().nullish() });
  * Whatever dies in between leaves no job, or one that the next try reads.
  */
 export async function submitJob(submit: Submit): Promise<Submitted> {
-  const { signal } = new AbortController();
+  const { signal } = submit;
   try {
     for (let tries = 1; ; tries += 1) {
       const found = await lookFor(submit, signal);
@@ -64,7 +65,7 @@ export async function readJob(client: NomadClient, name: string, signal: AbortSi
 /** False where it is to be read what became of it. */
 async function register(submit: Submit, mayBeLost: boolean, signal: AbortSignal): Promise<boolean> {
   const { client, spec, job, allocation } = submit;
-  const document = nomadJob(job, allocation, spec, await submit.clusterVersion(signal));
+  const document = nomadJob(job, allocation, spec, await submit.clusterVersion());
   const body = { Job: document, EnforceIndex: true, JobModifyIndex: 0 };
   try {
     client.parsed(await client.ask('PUT', '/v1/jobs', { body, signal }), Registered);

@@ -78,17 +78,6 @@ const BLOCKED = {
   FailedTGAllocs: { case: { NodesEvaluated: 2, NodesExhausted: 2, DimensionExhausted: { memory: 1, cpu: 1 } } },
 };
 
-test('D31 a blocked placement is said once, and fails after its patience with what is exhausted', async () => {
-  nomad.evaluations([BLOCKED]);
-  const events = await watched(lab({ placementPatienceSec: 1 }));
-  expect(kinds(events)).toEqual(['waiting', 'failed']);
-  expect(events[0]).toMatchObject({ detail: expect.stringMatching(/placement blocked.*cpu exhausted/) });
-  expect(failureOf(events)).toMatchObject({
-    code: 'PLACEMENT_TIMEOUT',
-    message: expect.stringMatching(/placementPatienceSec.*cpu exhausted.*memory exhausted/),
-  });
-});
-
 test('D31 a job that is just queued waits, and one that is placed after all no longer says that it waits', async () => {
   nomad.evaluations(
     [{ ID: 'e1', Status: 'pending' }],
@@ -100,33 +89,6 @@ test('D31 a job that is just queued waits, and one that is placed after all no l
   const events = await watched(lab({ placementPatienceSec: 1 }));
   expect(kinds(events)).toEqual(['waiting', 'waiting', 'placed', 'record']);
   expect(events[1]).toEqual({ kind: 'waiting' });
-});
-
-test('N15 a sibling that was canceled is no end, and the blocked one is found among all of the job', async () => {
-  const first = {
-    ...BLOCKED,
-    ID: 'e1',
-    Status: 'complete',
-    TriggeredBy: 'job-register',
-    CreateIndex: 3,
-    BlockedEval: '',
-  };
-  const group = { NodesEvaluated: 4, NodesFiltered: 4, ConstraintFiltered: { '${node.class} = gpu': 4 } };
-  nomad.evaluations([
-    { ...first, FailedTGAllocs: { case: group } },
-    {
-      ID: 'e3',
-      Status: 'canceled',
-      CreateIndex: 5,
-      StatusDescription: `existing blocked evaluation exists for job "J"`,
-    },
-    { ...BLOCKED, FailedTGAllocs: { case: group } },
-  ]);
-  const events = await watched(lab({ placementPatienceSec: 1 }));
-  expect(failureOf(events)).toMatchObject({
-    code: 'PLACEMENT_TIMEOUT',
-    message: expect.stringMatching(/\$\{node\.class\} = gpu/),
-  });
 });
 
 test('a datacenter that no node is in is the fault of the runtime, by its field', async () => {
@@ -173,94 +135,6 @@ test('an image that may not be pulled ends it at once; one whose registry fails 
   });
 });
 
-test('N07 no path to a node is asked again, and its output is whole', async () => {
-  nomad.allocations([anAllocation()]);
-  nomad.stdout = `hello\n${recordText()}`;
-  const noPath = text(404, 'No path to node');
-  nomad.on(`GET ${LOGS}`, noPath, noPath, (request) => nomad.logs(request));
-  const events = await watched(lab());
-  expect(printed(events)).toBe('hello\n');
-  expect(events.at(-1)).toMatchObject({ kind: 'record' });
-});
-
-test('N07 one that stays away is infrastructure, and no collected log', async () => {
-  nomad.allocations([anAllocation({ ClientStatus: 'complete', TaskStates: exited(0) })]);
-  nomad.on(`GET ${LOGS}`, text(404, 'No path to node'));
-  const failure = failureOf(await watched(lab()));
-  expect(failure).toMatchObject({
-    code: 'CLUSTER_UNREACHABLE',
-    message: expect.stringMatching(/exit code 0.*no way to its node/),
-  });
-  expect(failure).not.toMatchObject({ message: expect.stringContaining('gc_max_allocs') });
-}, 40_000);
-
-test.each([
-  ['a', 500, 'failed to list entries: open /x/alloc/A/alloc/logs: no such file or directory'],
-  ['b', 404, `state for allocation ${ALLOCATION_ID} not found on client`],
-  ['c', 404, `Unknown allocation "${ALLOCATION_ID}"`],
-])('N01 %s a log that was collected is lost, with the exit code and the way out', async (_variant, status, said) => {
-  nomad.allocations([anAllocation({ ClientStatus: 'complete', TaskStates: exited(0) })]);
-  nomad.on(`GET ${LOGS}`, text(status, said));
-  const events = await watched(lab({ maxConcurrent: 100 }));
-  expect(failureOf(events)).toMatchObject({
-    code: 'RESULT_LOST',
-    message: expect.stringMatching(/exit code 0.*client\.gc_max_allocs.*\b250\b/),
-  });
-});
-
-const LISTING = `/v1/client/fs/ls/${ALLOCATION_ID}`;
-const notesOf = (events: readonly AllocationEvent[]) =>
-  events.flatMap((event) => (event.kind === 'placed' ? [event.provenance.log] : []));
-
-test('N05 a log whose size may not be read is told to be unverified, and its record counts', async () => {
-  nomad.allocations([anAllocation()]);
-  nomad.stdout = `hello\n${recordText()}`;
-  expect(notesOf(await watched(lab()))).toEqual([undefined]);
-  nomad.allocations([anAllocation()]);
-  nomad.on(`GET ${LISTING}`, text(403, 'Permission denied'));
-  const events = await watched(lab());
-  expect(notesOf(events)).toEqual([undefined, 'unverified']);
-  expect(events.at(-1)).toMatchObject({ kind: 'record' });
-});
-
-test('N05 a log that came without some of its lines is told anew, whole, before its record', async () => {
-  const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`);
-  const [record, whole] = [recordText(), lines.join('')];
-  nomad.allocations([anAllocation()]);
-  nomad.stdout = lines.toSpliced(500, 120).join('') + record;
-  nomad.on(
-    `GET ${LOGS}`,
-    (request) => nomad.logs(request),
-    (request) => {
-      nomad.stdout = whole + record;
-      return nomad.logs(request);
-    },
-  );
-  const events = await watched(lab());
-  const corrected = events.find((event) => event.kind === 'corrected');
-  expect(Buffer.concat(corrected?.pieces.map(({ bytes }) => bytes) ?? []).toString() === whole).toBe(true);
-  expect([kinds(events).at(-1), notesOf(events)]).toEqual(['record', [undefined]]);
-});
-
-test('G67 a record of which some lines are missing counts for nothing until it is whole', async () => {
-  const record = recordText();
-  const cut = record.split('\n').toSpliced(4, 2).join('\n');
-  nomad.allocations([anAllocation({ ClientStatus: 'complete', TaskStates: exited(0) })]);
-  const lacking = (request: Parameters<typeof nomad.logs>[0]) => {
-    nomad.stdout = `hello\n${cut}`;
-    const answer = nomad.logs(request);
-    nomad.stdout = `hello\n${record}`;
-    return answer;
-  };
-  nomad.on(`GET ${LOGS}`, lacking, (request) => nomad.logs(request));
-  const events = await watched(lab());
-  expect(events.at(-1)).toMatchObject({ kind: 'record' });
-  expect(kinds(events)).toContain('corrected');
-
-  nomad.on(`GET ${LOGS}`, lacking);
-  expect(failureOf(await watched(lab()))).toMatchObject({ code: 'RESULT_LOST' });
-});
-
 test('N17 the verdict is that of the first allocation, and another one is named', async () => {
   const other = anAllocation({ ID: 'bbbbbbbb-0000-4000-8000-000000000002', CreateIndex: 20 });
   const ended = anAllocation({ ClientStatus: 'complete', TaskStates: exited(0) });
@@ -276,25 +150,6 @@ test('N17 the verdict is that of the first allocation, and another one is named'
     as: ALLOCATION_ID,
     provenance: { anomalies: [expect.stringMatching(/another allocation of it, bbbbbbbb/)] },
   });
-});
-
-test('N31 one that was stopped before it ran is no success', async () => {
-  nomad.allocations([
-    anAllocation({
-      ...{ DesiredStatus: 'stop', ClientStatus: 'complete', TaskStates: null },
-      DesiredDescription: 'alloc not needed due to job update',
-    }),
-  ]);
-  nomad.on(`GET ${LOGS}`, text(404, 'task "case" not started yet. No logs available'));
-  expect(failureOf(await watched(lab()))).toMatchObject({ code: expect.stringMatching(/ALLOCATION_LOST|EVICTED/) });
-});
-
-test('D33 a bare 137 with its whole log is the doing of the job', async () => {
-  nomad.allocations([anAllocation({ ClientStatus: 'failed', TaskStates: exited(137) })]);
-  nomad.stdout = 'partial\n';
-  const events = await watched(lab());
-  expect(events.at(-1)).toMatchObject({ kind: 'silent', detail: expect.stringContaining('137') });
-  expect(printed(events)).toBe('partial\n');
 });
 
 test('a record in hand stands, whatever the allocation is said to be', async () => {
@@ -327,6 +182,52 @@ test('one that runs for too long is overdue, after all that it printed was read'
   const late = { ...REF, submittedAt: Date.now() - 60_000 };
   nomad.stdout += recordText();
   expect((await watched(lab(), late, { limitMs: 300 })).at(-1)).toMatchObject({ kind: 'record' });
+});
+
+test('a worker that takes over says that what runs does not wait', async () => {
+  nomad.allocations([anAllocation()]).stdout = recordText();
+  expect(kinds(await watched(lab(), { ...REF, placedAs: ALLOCATION_ID }))).toEqual(['waiting', 'record']);
+});
+
+test('one whose log cannot be read is not overdue, and goes on once it can be', async () => {
+  nomad.allocations([anAllocation()]).stdout = recordText();
+  const noPath = text(404, 'No path to node');
+  nomad.on(`GET ${LOGS}`, noPath, noPath, noPath, 'rst', (request) => nomad.logs(request));
+  const heard: number[] = [];
+  const reached = () => heard.push(nomad.seen('GET', LOGS).length);
+  const late = { ...REF, submittedAt: Date.now() - 60_000 };
+  expect((await watched(lab(), late, { limitMs: 1, reached })).at(-1)).toMatchObject({ kind: 'record' });
+  // Nothing was heard of it between its place and its log.
+  expect(heard.filter((logs) => logs > 0 && logs < 5)).toEqual([]);
+});
+
+test('evaluations that are not told leave a cluster out of reach, whatever else it answers', async () => {
+  nomad.on(`GET /v1/job/${JOB_NAME}/evaluations`, text(503, 'gateway'));
+  const heard: string[] = [];
+  const watch = watched(lab(), REF, { reached: () => heard.push('reached') });
+  await expect(watch).rejects.toMatchObject({ reason: 'error' });
+  expect(heard).toEqual([]);
+}, 20_000);
+
+test('a list that changes for others is not asked for at the speed of the network', async () => {
+  let index = 10;
+  nomad.on(`GET /v1/job/${JOB_NAME}/allocations`, () => {
+    index += 1;
+    return { body: [], headers: { 'x-nomad-index': String(index) } };
+  });
+  nomad.evaluations([BLOCKED]);
+  await watched(lab({ placementPatienceSec: 1 }));
+  expect(nomad.seen('GET', /allocations$/).length).toBeLessThan(12);
+});
+
+test('one that goes on printing is read at the pace of the others', async () => {
+  nomad.allocations([anAllocation()]);
+  nomad.on(`GET ${LOGS}`, (request) => {
+    nomad.stdout += 'more\n';
+    return nomad.logs(request);
+  });
+  await watched(lab(), REF, { signal: AbortSignal.timeout(700) });
+  expect(nomad.seen('GET', LOGS).length).toBeLessThan(20);
 });
 
 test('forged records are output', async () => {

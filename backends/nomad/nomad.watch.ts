@@ -45,11 +45,11 @@ const PACE_MS_A_JOB = 4;
 
 /** Follows a job until its record or its end. */
 export async function* watchJob(watch: NomadWatch): AsyncGenerator<AllocationEvent> {
-  const { signal, reached } = watch;
+  const { signal } = watch;
   if (signal.aborted) return;
   const { budget } = watch.client;
   const pace = (): number => Math.max(SHORTEST_PACE_MS, budget.watched * PACE_MS_A_JOB) * (0.8 + 0.4 * Math.random());
-  const watching = { ...watch, clock: new AnsweredClock(() => reached?.()), pace };
+  const watching = { ...watch, clock: new AnsweredClock(), pace };
   budget.watched += 1;
   try {
     const placed = yield* new JobPlacing(watching).begun();
