@@ -47,7 +47,7 @@ async function sweep(clusters: RuntimeTarget[], graceMs = 0) {
   const backends = new BackendResolver({
     clusters: {
       credentials: { versionOf: async () => undefined, required: async () => undefined },
-      ...{ egress, nomadConnections: 8, patience: PATIENCE },
+      ...{ deployment: 'dep', egress, nomadConnections: 8, patience: PATIENCE },
     },
   });
   const skipped: string[] = [];

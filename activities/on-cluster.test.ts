@@ -30,6 +30,7 @@ const resolver = (allow = '127.0.0.0/8') =>
         ],
       }),
       egress: new Egress(parseAllowList(allow).rules),
+      deployment: 'dep',
       nomadConnections: 2,
       patience: PATIENCE,
     },

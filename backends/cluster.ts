@@ -10,6 +10,8 @@ import { NomadClient } from './nomad/nomad.client.js';
 import { NomadCluster } from './nomad/nomad.cluster.js';
 
 export interface ClusterOptions {
+  /** First part of the names of its jobs. */
+  deployment: string;
   egress: Egress;
   /** Connections to one Nomad. */
   nomadConnections: number;
@@ -39,12 +41,12 @@ const CLOSED: K8sPolicy = { allowAmbient: false, allowHost: false };
 export function createCluster(
   spec: NomadRuntimeSpec | K8sRuntimeSpec,
   credential: BoundCredential | undefined,
-  { egress, nomadConnections: connections, patience, kubeconfigs = CLOSED }: ClusterOptions,
+  { deployment, egress, nomadConnections: connections, patience, kubeconfigs = CLOSED }: ClusterOptions,
 ): Cluster {
   switch (spec.kind) {
     case 'nomad': {
       const client = new NomadClient(spec, { token: credential?.token, egress, connections });
-      return { client: new NomadCluster(spec, client), backend: new NomadBackend(spec, client, patience) };
+      return { client: new NomadCluster(spec, client, deployment), backend: new NomadBackend(spec, client, patience) };
     }
     case 'k8s':
       return { client: new K8sCluster(spec, () => openAccess(spec, credential, kubeconfigs), egress) };

@@ -68,6 +68,7 @@ test('inspect shows nodes, what is in use, and warnings beside it', async () => 
   };
   const body = {
     ...{ id: 'rack', version: '1', kind: 'nomad', cluster: 'Nomad 1.6.10', latencyMs: 9 },
+    ...{ running: 7, ours: 2 },
     nodes: [{ ...node, allocated: { cpuMhz: 500 }, running: 2, drivers: ['docker'] }],
     permissions: [
       { action: 'submit-job', allowed: true },
@@ -77,6 +78,7 @@ test('inspect shows nodes, what is in use, and warnings beside it', async () => 
   };
   const { out, err, exitCode, asked } = await everdict(['runtime', 'inspect', 'rack@1'], () => ({ body }));
   expect(asked.map(({ path }) => path)).toEqual(['/runtimes/rack/versions/1/inspect']);
+  expect(out).toMatch(/running +7\nof them ours +2\n/);
   expect(out).toMatch(/cluster +Nomad 1\.6\.10\n.*may +submit-job\n/s);
   expect(out).toMatch(/a +ready +yes +5000 MHz, 8000 MB +500 MHz +2 +docker\n/);
   expect([err, exitCode]).toEqual(['note: allocations: it did not answer in time\n', 0]);

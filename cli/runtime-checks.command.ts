@@ -94,6 +94,7 @@ function inspectionText(reply: InspectionReply, columns: number): string {
     ['capacity', capacity && amounts(capacity)],
     ['in use', reply.allocated && amounts(reply.allocated)],
     ['running', running?.toString()],
+    ['of them ours', reply.ours?.toString()],
     ['may', permissions?.flatMap(({ action, allowed }) => (allowed ? [action] : [])).join(', ')],
   ];
   const rows = facts.flatMap(([name, value]) => (value ? [[name, value]] : []));

@@ -2,6 +2,7 @@ import type { Env } from './env.js';
 
 /** How clusters are spoken to, by every process alike. */
 export const clusterSettings = (env: Env) => ({
+  deployment: env.EVERDICT_DEPLOYMENT,
   nomadConnections: env.EVERDICT_NOMAD_CONNECTIONS,
   patience: {
     startMs: env.EVERDICT_START_PATIENCE_SEC * 1_000,

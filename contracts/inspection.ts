@@ -92,6 +92,8 @@ export const Inspection = z.strictObject({
   allocatable: Amounts.optional(),
   allocated: Amounts.optional(),
   running: z.int().min(0).optional(),
+  /** Of `running`, the jobs of this deployment. */
+  ours: z.int().min(0).optional(),
   datacenters: z.array(z.string()).optional(),
   namespace: Existence.optional(),
   quotas: z.array(InspectedQuota).optional(),

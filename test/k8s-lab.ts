@@ -59,7 +59,12 @@ export async function openK8sLab() {
     if (runtime.kind !== 'k8s') throw new Error('the builder makes another kind');
     const path = runtime.kubeconfigSecret ? 'kubeconfigSecret' : 'authSecret';
     const bound = { name: 'kube', path, token: TOKEN, origins: [fake.url], version: 1, ...credential } as const;
-    const looking = createCluster(runtime, bound, { egress, nomadConnections: 1, patience: PATIENCE }).client;
+    const looking = createCluster(runtime, bound, {
+      deployment: 'dep',
+      egress,
+      nomadConnections: 1,
+      patience: PATIENCE,
+    }).client;
     try {
       return await use(looking, AbortSignal.timeout(timeoutMs));
     } finally {

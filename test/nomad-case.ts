@@ -69,7 +69,12 @@ export async function withBackend<Result>(
   const runtime = aNomadRuntime({ addr: url, authSecret: 'nomad', ...spec });
   if (runtime.kind !== 'nomad') throw new Error('the builder makes another kind');
   const bound = { name: 'nomad', path: 'authSecret' as const, origins: [], version: 1, token: TOKEN };
-  const { client, backend } = createCluster(runtime, bound, { egress, nomadConnections: 20, patience });
+  const { client, backend } = createCluster(runtime, bound, {
+    deployment: 'dep',
+    egress,
+    nomadConnections: 20,
+    patience,
+  });
   if (!backend) throw new Error('it has no backend');
   try {
     return await work(backend);

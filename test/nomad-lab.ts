@@ -3,6 +3,7 @@ import type { ClusterClient } from '../backends/cluster-client.js';
 import { Egress } from '../backends/egress/guard.js';
 import { parseAllowList } from '../policy/addresses.js';
 import { aNomadRuntime, PATIENCE } from './builders.js';
+import { JOB_NAME } from './scripted-nomad.js';
 
 export const MANAGEMENT = '11111111-1111-1111-1111-111111111111';
 export const JOBS_ONLY = '22222222-2222-2222-2222-222222222222';
@@ -27,9 +28,10 @@ export const node = (name: string, more: object = {}) => ({
   ...more,
 });
 
-export const allocation = (NodeID: string, ClientStatus: string) => ({
+export const allocation = (NodeID: string, ClientStatus: string, JobID = 'web') => ({
   ID: `${NodeID}-${ClientStatus}`,
   NodeID,
+  JobID,
   ClientStatus,
   AllocatedResources: { Tasks: { t: { Cpu: { CpuShares: 500 }, Memory: { MemoryMB: 300 }, Devices: null } } },
 });
@@ -49,7 +51,11 @@ export const OPTIONS = {
     }),
     node('c', { Status: 'down' }),
   ],
-  allocations: [allocation('a', 'running'), allocation('a', 'pending'), allocation('a', 'complete')],
+  allocations: [
+    allocation('a', 'running'),
+    allocation('a', 'pending', JOB_NAME),
+    allocation('a', 'complete', JOB_NAME),
+  ],
 };
 export const JOB_RIGHTS = ['submit-job', 'read-job', 'list-jobs', 'read-logs', 'read-fs'];
 export const ACL = {
@@ -85,7 +91,7 @@ export async function looking<Found>(
   if (spec.kind !== 'nomad') throw new Error('the builder makes another kind');
   const bound = { name: 'nomad', path: 'authSecret' as const, origins: [], version: 1, token };
   const cluster = createCluster(spec, token === undefined ? undefined : bound, {
-    ...{ egress, nomadConnections, patience: PATIENCE },
+    ...{ deployment: 'dep', egress, nomadConnections, patience: PATIENCE },
   }).client;
   try {
     return await look(cluster);

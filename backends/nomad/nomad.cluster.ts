@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Inspection, ProbeAnswer } from '../../contracts/inspection.js';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import { groupBy } from '../../policy/grouping.js';
+import { isAllocationOf } from '../../policy/naming.js';
 import { sumOf } from '../cluster-amounts.js';
 import { type ClusterClient, ClusterFailure } from '../cluster-client.js';
 import type { ClusterCall } from '../cluster-http.js';
@@ -44,6 +45,7 @@ export class NomadCluster implements ClusterClient {
   constructor(
     private readonly spec: NomadRuntimeSpec,
     private readonly client: NomadClient,
+    private readonly deployment: string,
   ) {}
 
   async probe(signal: AbortSignal): Promise<ProbeAnswer> {
@@ -83,7 +85,7 @@ export class NomadCluster implements ClusterClient {
       kind: 'nomad',
       cluster: `Nomad ${met.self ? versionOf(met.self) : ''}`.trim(),
       ...(nodes && nodesPart(nodes, allocations)),
-      ...(allocations && { running: allocations.length }),
+      ...(allocations && { running: allocations.length, ours: this.countOurs(allocations) }),
       ...(exists !== undefined && { namespace: { name, exists } }),
       ...(permissions && { permissions }),
       warnings,
@@ -132,6 +134,10 @@ export class NomadCluster implements ClusterClient {
   private async liveAllocations(look: Look) {
     const query = { resources: 'true', namespace: '*' };
     return (await this.all('/v1/allocations', Allocations, query, look)).filter(isLive);
+  }
+
+  private countOurs(allocations: readonly Allocation[]): number {
+    return allocations.filter(({ JobID }) => isAllocationOf(this.deployment, JobID ?? '')).length;
   }
 
   private async hasNamespace(name: string, look: Look): Promise<boolean> {

@@ -49,6 +49,7 @@ test('an inspection counts what nodes have and what is allocated', async () => {
     capacity: { cpuMhz: 8_000, memoryMb: 12_000, gpus: 1 },
     allocated: { cpuMhz: 1_000, memoryMb: 600 },
     running: 2,
+    ours: 1,
     datacenters: ['dc1', 'dc2'],
     namespace: { name: 'default', exists: true },
     warnings: [],

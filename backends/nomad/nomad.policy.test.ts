@@ -32,7 +32,7 @@ async function lab(capabilities: readonly string[]) {
   fake = await FakeNomad.start({ acl, namespaces: ['default', namespace] });
   const spec = { addr: fake.url, namespace };
   const { backend, client } = aLab(fake.url, { ...spec, token: JOBS_ONLY });
-  return { fake, backend, client, cluster: new NomadCluster(aNomadRuntime(spec) as NomadRuntimeSpec, client) };
+  return { fake, backend, client, cluster: new NomadCluster(aNomadRuntime(spec) as NomadRuntimeSpec, client, 'dep') };
 }
 
 const SCRIPT = `printf '%s' '${recordText()}'\n`;

@@ -71,6 +71,7 @@ export const Nodes = z.array(Node);
 
 const Allocation = z.object({
   NodeID: text,
+  JobID: text.nullish(),
   ClientStatus: text,
   AllocatedResources: z
     .object({

@@ -47,6 +47,7 @@ const resolver = () =>
     clusters: {
       credentials: new ClusterCredentials(secrets),
       egress: new Egress(parseAllowList('127.0.0.0/8').rules),
+      deployment: 'dep',
       nomadConnections: 1,
       patience: PATIENCE,
     },
