@@ -13,7 +13,7 @@ import { AttemptFollower, type FollowerDeps, type Following, type Progress } fro
 import type { HostGuard } from './host-guard.js';
 import { buildJob } from './job-builder.js';
 import type { JobLoader } from './job-loader.js';
-import { type JobSecrets, maskOf } from './job-secrets.js';
+import { type JobSecrets, maskOf, valuesOf } from './job-secrets.js';
 import { onCluster } from './on-cluster.js';
 
 export interface RunnerDeps extends FollowerDeps {
@@ -81,13 +81,19 @@ export class AttemptRunner {
     const isNew = opened.kind === 'opened';
     const mask = isNew ? maskOf(given) : await secrets.maskSince(run, attempt.openedAt);
     let isAgain = false;
-    return onCluster(backends, targetOf(run), async ({ backend }) => {
-      // Begun again, with another credential of the cluster, it goes on from where it is.
-      const known = isAgain ? await this.deps.attempts.read(input.runId, input.attempt) : undefined;
-      const placing = { backend, run, job, mask, isFirst: isNew && !isAgain, begun, signal };
-      isAgain = true;
-      return this.place(known ?? attempt, placing, progress);
-    });
+    const hidden = [attempt.nonce, ...valuesOf(given)];
+    return onCluster(
+      backends,
+      targetOf(run),
+      async ({ backend }) => {
+        // Begun again, with another credential of the cluster, it goes on from where it is.
+        const known = isAgain ? await this.deps.attempts.read(input.runId, input.attempt) : undefined;
+        const placing = { backend, run, job, mask, isFirst: isNew && !isAgain, begun, signal };
+        isAgain = true;
+        return this.place(known ?? attempt, placing, progress);
+      },
+      hidden,
+    );
   }
 
   /** Steps 2 to 4. */
@@ -138,12 +144,17 @@ export class AttemptRunner {
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const mask = await this.deps.secrets.maskSince(run, attempt.openedAt);
     let isAgain = false;
-    return onCluster(this.deps.backends, targetOf(run), async ({ backend }) => {
-      const known = isAgain ? await this.deps.attempts.read(runId, number) : undefined;
-      isAgain = true;
-      const from = await this.deps.logs.kept(runId, number);
-      return this.follower.follow(known ?? attempt, run, { from, signal, mask, backend }, progress);
-    });
+    return onCluster(
+      this.deps.backends,
+      targetOf(run),
+      async ({ backend }) => {
+        const known = isAgain ? await this.deps.attempts.read(runId, number) : undefined;
+        isAgain = true;
+        const from = await this.deps.logs.kept(runId, number);
+        return this.follower.follow(known ?? attempt, run, { from, signal, mask, backend }, progress);
+      },
+      [attempt.nonce],
+    );
   }
 
   /** Stops the job because the workflow asked. An end that is stored already stays: a record in hand wins. */

@@ -90,6 +90,12 @@ function readValue(reading: SecretReading, whose: string): string {
   throw new PlatformError('SECRET_MISSING', `${whose} the secret ${reading.name}, which ${why}`);
 }
 
+/** What nobody may be shown of what a job was given. */
+export const valuesOf = ({ env, git, registry }: GivenSecrets): string[] => [
+  ...env.values(),
+  ...(git ? [git.password] : []),
+  ...(registry ? [registry.password] : []),
+];
+
 /** Hides what a job was given in what it says. */
-export const maskOf = ({ env, git, registry }: GivenSecrets): SecretMask =>
-  new SecretMask([...env.values(), ...(git ? [git.password] : []), ...(registry ? [registry.password] : [])]);
+export const maskOf = (given: GivenSecrets): SecretMask => new SecretMask(valuesOf(given));

@@ -1,6 +1,6 @@
 import { Egress } from '../backends/egress/guard.js';
 import { BackendResolver, type ResolvedRuntime } from '../backends/resolver.js';
-import { ERROR_CODES, type ErrorCode } from '../contracts/errors.js';
+import { ERROR_CODES, type ErrorCode, PlatformError } from '../contracts/errors.js';
 import { FakeNomad } from '../dev/fake-nomad/fake-nomad.js';
 import { parseAllowList } from '../policy/addresses.js';
 import { ClusterCredentials } from '../secrets/cluster-credential.js';
@@ -107,4 +107,16 @@ test('a token that is refused is looked up anew once, and work goes on with the 
 test('what is no matter of the cluster is thrown as it is', async () => {
   const error = new Error('of the work');
   await expect(onCluster(resolver(), target(), () => Promise.reject(error))).rejects.toBe(error);
+});
+
+test('nothing of what a cluster was sent in secret is told, though it repeats it', async () => {
+  const nonce = 'a nonce of an attempt';
+  const work = async (): Promise<never> => {
+    throw new PlatformError('BAD_SPEC', `Nomad refuses the job: bad ${MANAGEMENT} and ${nonce}`);
+  };
+  const told = onCluster(resolver(), target(), work, [nonce]);
+  await expect(told).rejects.toMatchObject({
+    code: 'BAD_SPEC',
+    message: expect.stringMatching(/^Nomad refuses the job: bad \*+ and \*+$/),
+  });
 });

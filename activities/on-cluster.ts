@@ -1,17 +1,29 @@
 import { ClusterFailure } from '../backends/cluster-client.js';
 import type { BackendResolver, ResolvedRuntime, RuntimeTarget } from '../backends/resolver.js';
 import { PlatformError } from '../contracts/errors.js';
+import { SecretMask } from '../policy/redact.js';
 
-/** Works with a runtime; what keeps its cluster from answering is told by a code of the platform. */
+/**
+ * Works with a runtime; what keeps its cluster from answering is told by a code of the platform. A cluster may repeat
+ * what it was sent: of the `secrets` of a job, and of the cluster's own, nothing is told.
+ */
 export async function onCluster<T>(
   backends: Pick<BackendResolver, 'use'>,
   target: RuntimeTarget,
   work: (runtime: ResolvedRuntime) => Promise<T>,
+  secrets: readonly string[] = [],
 ): Promise<T> {
+  const hidden = [...secrets];
   try {
-    return await backends.use(target, work);
+    return await backends.use(target, (runtime) => {
+      if (runtime.credential?.token !== undefined) hidden.push(runtime.credential.token);
+      return work(runtime);
+    });
   } catch (error) {
-    throw error instanceof ClusterFailure ? told(error, target) : error;
+    const known = error instanceof ClusterFailure ? told(error, target) : error;
+    if (!(known instanceof PlatformError) || hidden.length === 0) throw known;
+    const message = new SecretMask(hidden).text(known.message);
+    throw new PlatformError(known.code, message, known.details, { cause: known });
   }
 }
 
