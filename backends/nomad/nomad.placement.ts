@@ -1,7 +1,8 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import { oneLine } from '../cluster-text.js';
+import type { NomadJobDocument } from './nomad.document.js';
 import { quoted } from './nomad.evidence.js';
-import type { JobEvaluation, KnownJob, PlacementFailure } from './nomad.replies.js';
+import type { JobEvaluation, PlacementFailure } from './nomad.replies.js';
 
 /** Of each kind, in one text. */
 const MOST_NAMED = 5;
@@ -21,7 +22,7 @@ const FILTERS: Readonly<Record<string, string>> = {
  * A cancelled one gave way to a blocked one of the same job, and says nothing.
  */
 export function waitingOf(
-  job: Pick<KnownJob, 'Datacenters'>,
+  job: Pick<NomadJobDocument, 'Datacenters'>,
   evaluations: readonly JobEvaluation[],
 ): { detail: string } | undefined {
   const newestFirst = evaluations
@@ -48,7 +49,7 @@ function quotas({ QuotaLimitReached }: JobEvaluation, failures: readonly Placeme
   return [`the quota${name} is used up${exhausted.length > 0 ? ` (${exhausted.map(quoted).join(', ')})` : ''}`];
 }
 
-function whysOf(failure: PlacementFailure, { Datacenters }: Pick<KnownJob, 'Datacenters'>): string[] {
+function whysOf(failure: PlacementFailure, { Datacenters }: Pick<NomadJobDocument, 'Datacenters'>): string[] {
   const exhausted = named(failure.DimensionExhausted).map(([name, nodes]) => `${oneLine(name)} exhausted on ${nodes}`);
   const filtered = named(failure.ConstraintFiltered).map(([name, nodes]) => {
     const filter = FILTERS[name];

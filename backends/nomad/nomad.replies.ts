@@ -143,7 +143,6 @@ export const JobAllocation = z.object({
   ClientDescription: said,
   PreemptedByAllocation: said,
   CreateIndex: amount,
-  ModifyIndex: amount,
   TaskStates: z
     .record(text, TaskState)
     .nullish()
@@ -154,8 +153,6 @@ export const JobAllocations = list(JobAllocation);
 
 const PlacementFailure = z.object({
   NodesEvaluated: amount,
-  NodesFiltered: amount,
-  NodesExhausted: amount,
   ConstraintFiltered: counts,
   DimensionExhausted: counts,
   QuotaExhausted: list(text),
@@ -177,6 +174,9 @@ export const JobEvaluation = z.object({
 export type JobEvaluation = z.infer<typeof JobEvaluation>;
 export const JobEvaluations = list(JobEvaluation);
 
+/** What a register and a deregister are answered with: no more of it counts. */
+export const Accepted = z.object({ EvalID: text.nullish() });
+
 /** A job of ours, or one of its name. */
 export const KnownJob = z.object({
   ID: text,
@@ -185,11 +185,9 @@ export const KnownJob = z.object({
     .boolean()
     .nullish()
     .transform((stop) => stop ?? false),
-  Datacenters: list(text),
   Meta: z
     .record(text, text)
     .nullish()
     .transform((meta) => meta ?? {}),
-  JobModifyIndex: amount,
 });
 export type KnownJob = z.infer<typeof KnownJob>;

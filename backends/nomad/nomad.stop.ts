@@ -9,7 +9,7 @@ import { withTimeLimit } from '../time-limit.js';
 import type { NomadClient } from './nomad.client.js';
 import { isPassing } from './nomad.failures.js';
 import { allocationsPath, evaluationsPath, jobPath } from './nomad.paths.js';
-import { type JobAllocation, JobAllocations, JobEvaluations, type KnownJob } from './nomad.replies.js';
+import { Accepted, type JobAllocation, JobAllocations, JobEvaluations, type KnownJob } from './nomad.replies.js';
 import { mayRun } from './nomad.status.js';
 import { readJob } from './nomad.submit.js';
 
@@ -20,8 +20,6 @@ const LONGEST_LOOK_MS = 1_000;
 const PER_PAGE = 500;
 /** Allocations that a message names. */
 const MOST_NAMED = 3;
-
-const Deregistered = z.object({ EvalID: z.string().nullish() });
 
 /**
  * Ends a job, and reads back that nothing of it runs. One that is dead is left to Nomad's own collection, and so is what
@@ -70,7 +68,7 @@ async function mayStartAgain(client: NomadClient, name: string, signal: AbortSig
 
 async function deregister(client: NomadClient, name: string, signal: AbortSignal): Promise<void> {
   await client.patiently(signal, undefined, async () =>
-    client.parsed(await client.ask('DELETE', jobPath(name), { signal }), Deregistered),
+    client.parsed(await client.ask('DELETE', jobPath(name), { signal }), Accepted),
   );
 }
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import type { AllocationRef, Job, Submitted } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
@@ -6,7 +5,7 @@ import type { NomadClient } from './nomad.client.js';
 import { isPassing, NomadRefusal } from './nomad.failures.js';
 import { isOurs, nomadJob } from './nomad.job.js';
 import { jobPath } from './nomad.paths.js';
-import { AclToken, KnownJob } from './nomad.replies.js';
+import { Accepted, AclToken, KnownJob } from './nomad.replies.js';
 
 export interface Submit {
   client: NomadClient;
@@ -21,7 +20,6 @@ export interface Submit {
 
 /** Registers whose answer is lost are told by reading; so many in one call. */
 const MOST_REGISTERS = 3;
-const Registered = z.object({ EvalID: z.string().nullish() });
 
 /**
  * 1. Read the job of that name: what is there is adopted if its meta is this attempt's; a failed read ends here.
@@ -68,7 +66,7 @@ async function register(submit: Submit, mayBeLost: boolean, signal: AbortSignal)
   const document = nomadJob(job, allocation, spec, await submit.clusterVersion());
   const body = { Job: document, EnforceIndex: true, JobModifyIndex: 0 };
   try {
-    client.parsed(await client.ask('PUT', '/v1/jobs', { body, signal }), Registered);
+    client.parsed(await client.ask('PUT', '/v1/jobs', { body, signal }), Accepted);
     return true;
   } catch (error) {
     if (error instanceof NomadRefusal && error.isOccupied) return false;
