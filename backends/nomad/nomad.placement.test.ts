@@ -141,5 +141,6 @@ test('D31 the patience that ended is told with why', () => {
     code: 'PLACEMENT_TIMEOUT',
     message: 'not placed within 120 s (`placementPatienceSec`): placement blocked: cpu exhausted on 1 node',
   });
-  expect(undecided(900).message).toBe('not placed within 900 s: Nomad has it queued, and gives no reason');
+  const queued = 'not placed within 900 s (EVERDICT_START_PATIENCE_SEC): Nomad has it queued, and gives no reason';
+  expect(undecided(900).message).toBe(queued);
 });

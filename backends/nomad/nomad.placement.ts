@@ -86,5 +86,5 @@ export function placementTimeout(detail: string, patienceSec: number): AttemptFa
 /** A job that was only queued for as long as a start may take. */
 export const undecided = (patienceSec: number): AttemptFailure => ({
   code: 'PLACEMENT_TIMEOUT',
-  message: `not placed within ${patienceSec} s: Nomad has it queued, and gives no reason`,
+  message: `not placed within ${patienceSec} s (EVERDICT_START_PATIENCE_SEC): Nomad has it queued, and gives no reason`,
 });
