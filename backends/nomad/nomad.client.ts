@@ -143,9 +143,10 @@ export class NomadClient {
     const giveBack = turn ?? (await withTimeLimit(signal, TURN_MS, (limited) => this.turn(limited)));
     const limitMs = call.take ? LONG_CALL_MS : CALL_MS;
     try {
-      return await withTimeLimit(signal, turn ? WAITED_MS : limitMs, async (limited) =>
-        this.withoutToken(await this.http.call(method, path, { ...call, query: all, signal: limited })),
+      const answer = await withTimeLimit(signal, turn ? WAITED_MS : limitMs, (limited) =>
+        this.http.call(method, path, { ...call, query: all, signal: limited }),
       );
+      return { ...answer, text: this.withoutToken(answer.text) };
     } finally {
       giveBack();
     }
@@ -188,9 +189,8 @@ export class NomadClient {
   }
 
   /** Whatever repeats what it was sent does not pass the token on. */
-  private withoutToken(answer: ClusterReply): ClusterReply {
-    const { token } = this;
-    return token ? { ...answer, text: answer.text.replaceAll(token, '*****') } : answer;
+  withoutToken(text: string): string {
+    return this.token ? text.replaceAll(this.token, '*****') : text;
   }
 
   private async turn(signal: AbortSignal): Promise<GiveBack> {

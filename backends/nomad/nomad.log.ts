@@ -21,7 +21,7 @@ export type LogRead = LogBytes | LogTrouble;
 export type LogSize = 'whole' | 'short' | 'unknown' | 'untold';
 
 export interface LogTailOptions {
-  client: Pick<NomadClient, 'get' | 'ask' | 'hasToken'>;
+  client: Pick<NomadClient, 'get' | 'ask' | 'hasToken' | 'withoutToken'>;
   /** Its whole id. */
   allocation: string;
   task: string;
@@ -146,7 +146,7 @@ export class NomadLogTail {
       const reply = await client.ask('GET', `/v1/client/fs/logs/${allocation}`, { query, signal, take });
       const fault = reply.status === 200 ? frames.end() : undefined;
       if (reply.status === 200 && fault?.kind !== 'error') return undefined;
-      const told = fault?.kind === 'error' ? { status: reply.status, text: fault.text } : reply;
+      const told = fault?.kind === 'error' ? { status: reply.status, text: client.withoutToken(fault.text) } : reply;
       const trouble = logTroubleOf(told);
       if (!trouble && answer.bytes === 0) throw refusalOf(told, client.hasToken);
       return trouble;
