@@ -10,7 +10,7 @@ import { oneLine } from '../cluster-text.js';
 import { permissionsOf } from './nomad.acl.js';
 import type { NomadClient } from './nomad.client.js';
 import { NomadRefusal, tooMany } from './nomad.failures.js';
-import { inspectedNode, isLive, placementWarnings } from './nomad.nodes.js';
+import { inspectedNode, isLive, missingDatacenters, placementWarnings } from './nomad.nodes.js';
 import {
   AclPolicy,
   AclToken,
@@ -50,11 +50,35 @@ export class NomadCluster implements ClusterClient {
 
   async probe(signal: AbortSignal): Promise<ProbeAnswer> {
     try {
-      return { reachable: true, detail: describe(await this.meet({ signal })) };
+      const met = await this.meet({ signal });
+      return { reachable: true, detail: [describe(met), ...(await this.doubts({ signal }))].join('; ') };
     } catch (error) {
       if (!(error instanceof ClusterFailure)) throw error;
       return { reachable: false, detail: error.message, reason: error.reason };
     }
+  }
+
+  /** What of the spec the cluster does not have. What it does not tell is no doubt. */
+  private async doubts(look: Look): Promise<string[]> {
+    const { namespace, datacenters } = this.spec;
+    const asked = async (read: () => Promise<string[]>): Promise<string[]> => {
+      try {
+        return await read();
+      } catch (error) {
+        if (!(error instanceof ClusterFailure)) throw error;
+        return [];
+      }
+    };
+    const found = await Promise.all([
+      asked(async () =>
+        namespace === undefined || (await this.hasNamespace(namespace, look)) ? [] : [noNamespace(namespace)],
+      ),
+      asked(async () => {
+        if (datacenters.includes('*')) return [];
+        return missingDatacenters(this.spec, await this.all('/v1/nodes', Nodes, {}, look));
+      }),
+    ]);
+    return found.flat();
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
@@ -77,7 +101,7 @@ export class NomadCluster implements ClusterClient {
       attempt('namespace', () => this.hasNamespace(name, look)),
       attempt('permissions', () => this.permissions(met, name, look)),
     ]);
-    if (exists === false) warnings.push(`there is no namespace ${name}, or the credential may not see it`);
+    if (exists === false) warnings.push(noNamespace(name));
     if (nodes) warnings.push(...placementWarnings(this.spec, nodes));
     const lacking = permissions?.filter(({ allowed }) => !allowed).map(({ action }) => action) ?? [];
     if (lacking.length > 0) warnings.push(`the ACL token lacks ${lacking.join(', ')} in namespace ${name}`);
@@ -174,6 +198,8 @@ export class NomadCluster implements ClusterClient {
 }
 
 /** Of an agent; empty where it says none. */
+const noNamespace = (name: string): string => `there is no namespace ${name}, or the credential may not see it`;
+
 export const versionOf = ({ config, member }: AgentSelf): string => {
   const version = config?.Version?.Version ?? member?.Tags?.build ?? '';
   return /^\d[\w.+-]{0,40}$/.test(version) ? version : '';

@@ -59,16 +59,20 @@ function amountsOf({ AllocatedResources }: Allocation): Amounts {
   ]);
 }
 
+/** Datacenters of a runtime that no node is in. */
+export const missingDatacenters = (
+  { datacenters }: Pick<NomadRuntimeSpec, 'datacenters'>,
+  nodes: readonly Node[],
+): string[] =>
+  datacenters
+    .filter((name) => !nodes.some(({ Datacenter }) => inDatacenter(name, Datacenter)))
+    .map((name) => `no node is in datacenter ${name}`);
+
 /** Why jobs of this runtime may find no place on these nodes. */
 export function placementWarnings(spec: NomadRuntimeSpec, nodes: readonly Node[]): string[] {
-  const warnings: string[] = [];
+  const warnings = missingDatacenters(spec, nodes);
   const placeable = nodes.filter(isSchedulable);
   const inReach = placeable.filter(({ Datacenter }) => spec.datacenters.some((name) => inDatacenter(name, Datacenter)));
-  for (const name of spec.datacenters) {
-    if (!nodes.some(({ Datacenter }) => inDatacenter(name, Datacenter))) {
-      warnings.push(`no node is in datacenter ${name}`);
-    }
-  }
   if (inReach.length === 0) return [...warnings, 'no node takes jobs of this runtime now'];
   if (!inReach.some((node) => driversOf(node).includes(spec.driver))) {
     warnings.push(`no node has a healthy driver ${spec.driver}`);

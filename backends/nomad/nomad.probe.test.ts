@@ -39,6 +39,16 @@ test('a path of the address stays, as behind a proxy', async () => {
   expect(await probe(`${open.url}/nomad/`)).toEqual({ reachable: true, detail: 'Nomad, agent behind' });
 });
 
+test('what the spec names and the cluster does not have is told with the answer', async () => {
+  const detail = async (parts: Record<string, unknown>) =>
+    (await looking({ addr: open.url, ...parts }, undefined, (cluster) => cluster.probe(AbortSignal.timeout(5_000))))
+      .detail;
+  expect(await detail({ namespace: 'nope', datacenters: ['nowhere', 'dc1'] })).toMatch(
+    /; there is no namespace nope, or the credential may not see it; no node is in datacenter nowhere$/,
+  );
+  expect(await detail({ namespace: 'default', datacenters: ['dc*'] })).not.toContain(';');
+});
+
 test.each([
   [MANAGEMENT, { reachable: true }],
   [READER, { reachable: true }],
