@@ -2,7 +2,7 @@ import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import { effectiveResources } from '../../policy/demand.js';
 import { aCase, aHarness, aNomadRuntime } from '../../test/builders.js';
 import type { AllocationRef, Job } from '../backend.js';
-import { attestedOf, DISK_MB, isOurs, LOG_FILE_MB, LOG_FILES, metaOf, nomadJob } from './nomad.job.js';
+import { attestedOf, DISK_MB, LOG_FILE_MB, LOG_FILES, nomadJob } from './nomad.job.js';
 import { enforcedOf } from './nomad.resources.js';
 
 const ALLOCATION: AllocationRef = { name: 'lab-run-01-2', nonce: '00ff' };
@@ -205,25 +205,6 @@ describe('meta', () => {
     const said = `\${NOMAD_META_dollar}{meta.token}`;
     expect(task.Env).toEqual({ NOMAD_META_case: said, NOMAD_META_CASE: said, ...NONCE_LINE });
     expect(task.Meta).toEqual({ dollar: '$' });
-  });
-
-  test.each([
-    ['the same', {}, true],
-    ['another try of it, later', { expiresAt: owner.expiresAt + 1 }, true],
-    ['another attempt', { attempt: 3 }, false],
-    ['another run', { runId: 'run_02' }, false],
-    ['another workspace', { workspaceId: 'other' }, false],
-    ['another deployment', { deployment: 'prod' }, false],
-  ])('%s: ours %s', (_, parts, want) => {
-    expect(isOurs(metaOf({ ...owner, ...parts }), owner)).toBe(want);
-  });
-
-  test.each([[null], [undefined], [{}], [{ run: 'run_01' }]])('a job with meta %j is not ours', (meta) => {
-    expect(isOurs(meta, owner)).toBe(false);
-  });
-
-  test('a run without a scorecard has none in its meta', () => {
-    expect(metaOf({ ...owner, scorecardId: undefined })).not.toHaveProperty('scorecard');
   });
 });
 
