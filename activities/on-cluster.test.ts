@@ -1,3 +1,4 @@
+import { ClusterFailure } from '../backends/cluster-client.js';
 import { Egress } from '../backends/egress/guard.js';
 import { BackendResolver, type ResolvedRuntime } from '../backends/resolver.js';
 import { ERROR_CODES, type ErrorCode, PlatformError } from '../contracts/errors.js';
@@ -102,6 +103,18 @@ test('a token that is refused is looked up anew once, and work goes on with the 
   await onCluster(process, target(), look).catch(() => undefined);
   await expect(onCluster(process, target(), work)).resolves.toMatchObject({ kind: 'nomad' });
   expect(begun).toBe(2);
+});
+
+test('so is one that is refused as what the runtime says of it', async () => {
+  let begun = 0;
+  const work = async () => {
+    begun += 1;
+    if (begun > 1) return 'done';
+    secret = { value: MANAGEMENT, version: 2 };
+    const cause = new ClusterFailure('auth', 'the ACL token may not do this');
+    throw new ClusterFailure('refused', 'the ACL token may not run jobs in evals', { cause });
+  };
+  await expect(onCluster(resolver(), target(), work)).resolves.toBe('done');
 });
 
 test('what is no matter of the cluster is thrown as it is', async () => {

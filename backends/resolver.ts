@@ -188,5 +188,6 @@ class Connection implements ResolvedRuntime {
   }
 }
 
-/** The cluster answered 401 or 403. */
-const isRefusal = (error: unknown): boolean => error instanceof ClusterFailure && error.reason === 'auth';
+/** The cluster does not take the credential, or not for this: that may be told as what it comes from. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ClusterFailure && (error.reason === 'auth' || isRefusal(error.cause));
