@@ -3,6 +3,7 @@ import type { AllocationEvent, AllocationPage, AllocationRef, Backend, Job, Subm
 import type { Patience } from '../cluster.js';
 import type { NomadClient } from './nomad.client.js';
 import { versionOf } from './nomad.cluster.js';
+import { isPassing } from './nomad.failures.js';
 import { attestedOf } from './nomad.job.js';
 import { AgentSelf } from './nomad.replies.js';
 import { listJobs, stopJob } from './nomad.stop.js';
@@ -61,7 +62,7 @@ export class NomadBackend implements Backend {
     return { ...(region !== undefined && { region }), namespace, ...attested };
   }
 
-  /** Undefined where the token may not read it. */
+  /** Undefined where the token may not read it. Rejects where it could not be read now. */
   private clusterVersion(): Promise<string | undefined> {
     if (this.version && performance.now() < this.version.until) return this.version.value;
     // For all that ask meanwhile, whoever of them leaves.
@@ -69,8 +70,9 @@ export class NomadBackend implements Backend {
     const version = {
       value: this.client.get('/v1/agent/self', AgentSelf, { signal }).then(
         (self) => versionOf(self) || undefined,
-        () => {
+        (error: unknown) => {
           version.until = performance.now() + UNKNOWN_VERSION_MS;
+          if (isPassing(error)) throw error;
           return undefined;
         },
       ),

@@ -153,6 +153,18 @@ test('the version of the cluster is asked for once, and may be withheld', async 
   expect([registers(), nomad.seen('GET', '/v1/agent/self').length]).toEqual([2, 1]);
 });
 
+test('a version that cannot be read now keeps only jobs waiting that need a later one', async () => {
+  nomad.on(JOB, ABSENT).on('GET /v1/agent/self', text(502, 'Bad Gateway'));
+  const { backend } = lab();
+  const payload = new Map(Array.from({ length: 300 }, (_, at) => [`file-${at}`, Buffer.from('x')] as const));
+  await expect(backend.submit(aJob({ payload }), REF)).rejects.toMatchObject({ reason: 'error' });
+  expect(await backend.submit(aJob(), REF)).toBe('created');
+  nomad.on('GET /v1/agent/self', PERMISSION);
+  const other = lab({ token: TOKEN }).backend;
+  await expect(other.submit(aJob({ payload }), REF)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+  expect(registers()).toBe(1);
+});
+
 test('what a job was given is told once it was submitted', async () => {
   nomad.on(JOB, ABSENT);
   const { backend } = lab({ cpuMhzPerCore: 2_600 });
