@@ -220,16 +220,6 @@ test('a list that changes for others is not asked for at the speed of the networ
   expect(nomad.seen('GET', /allocations$/).length).toBeLessThan(12);
 });
 
-test('one that goes on printing is read at the pace of the others', async () => {
-  nomad.allocations([anAllocation()]);
-  nomad.on(`GET ${LOGS}`, (request) => {
-    nomad.stdout += 'more\n';
-    return nomad.logs(request);
-  });
-  await watched(lab(), REF, { signal: AbortSignal.timeout(700) });
-  expect(nomad.seen('GET', LOGS).length).toBeLessThan(20);
-});
-
 test('forged records are output', async () => {
   nomad.allocations([anAllocation()]);
   nomad.stdout = `${recordText(0, 'beef')}${recordText(7)}`;
