@@ -24,6 +24,8 @@ interface Deps {
   finisher: Pick<AttemptFinisher, 'finish' | 'reclaim'>;
   /** How long a cluster may be unreachable before the attempt counts as lost to it. */
   unreachableMs: number;
+  /** How long one may refuse the credential while a job runs there: what the job printed last waits for so long. */
+  refusedMs: number;
 }
 
 /** How long a local try waits for a short job. */
@@ -33,7 +35,7 @@ const FINISH_WITHIN_MS = 1_500;
 
 export type AllocationActivities = ReturnType<typeof createAllocationActivities>;
 
-export function createAllocationActivities({ runner, finisher, unreachableMs }: Deps) {
+export function createAllocationActivities({ runner, finisher, unreachableMs, refusedMs }: Deps) {
   /** Follows until the end. The job is stopped only if the workflow asks; else another try goes on with it. */
   const follow = async (
     id: CollectInput,
@@ -50,7 +52,10 @@ export function createAllocationActivities({ runner, finisher, unreachableMs }: 
       if (end) return end;
     } catch (error) {
       if (!isCancelRequested(signal)) {
-        return endIfUnreachable(error, now() - progress.reachedAt, unreachableMs);
+        const forMs = now() - progress.reachedAt;
+        // A credential is being replaced, or on its way to every server of the cluster: what runs is not given up at once.
+        if (isRefused(error) && progress.isSubmitted && forMs < refusedMs) throw passing(error);
+        return endIfUnreachable(error, forMs, unreachableMs);
       }
     }
     if (isCancelRequested(signal)) return runner.abandon(id);
@@ -128,6 +133,13 @@ function endIfUnreachable(error: unknown, forMs: number, limitMs: number): Attem
   const message = `for ${lasting}: ${error.message}`;
   return { kind: 'failed', failure: { code: 'CLUSTER_UNREACHABLE', message } };
 }
+
+const isRefused = (error: unknown): error is PlatformError =>
+  error instanceof PlatformError && error.code === 'CLUSTER_AUTH';
+
+/** The same as what is tried again. */
+const passing = ({ message, details }: PlatformError): PlatformError =>
+  new PlatformError('CLUSTER_UNREACHABLE', message, details);
 
 /** Fails this try at once, where the server would else wait for its heartbeat to stay away. */
 const handedOver = (): ApplicationFailure =>

@@ -28,6 +28,8 @@ export interface FollowerDeps {
 export interface Progress extends Record<LogStream, number> {
   /** By the clock `now`. */
   reachedAt: number;
+  /** The cluster confirmed its job. */
+  isSubmitted?: boolean;
   /** Why the cluster does not start it. */
   waiting?: string;
   now(): number;

@@ -68,6 +68,7 @@ export class AttemptRunner {
     const { attempt } = opened;
     if ((await host.standing(input.kind, attempt.hostId)) === 'replaced') return this.ended(input, replaced(attempt));
     if (attempt.end) return attempt.end;
+    progress.isSubmitted = attempt.submittedAt !== undefined;
     // Sooner than the cancel of the workflow arrives, which takes a heartbeat.
     if (opened.kind === 'adopted' && opened.isCancelRequested) return this.abandon(input);
 
@@ -127,6 +128,7 @@ export class AttemptRunner {
       await backend.stop(allocation);
       return { kind: 'refused', refusal: { reason: 'stale-grant' } };
     }
+    progress.isSubmitted = true;
     const from = isFirst ? NOTHING_KEPT : await this.deps.logs.kept(input.runId, input.attempt);
     return this.follower.follow(attempt, run, { from, signal, mask, backend }, progress);
   }
@@ -140,6 +142,7 @@ export class AttemptRunner {
     const attempt = await this.deps.attempts.read(runId, number);
     if (!attempt) return failed('ALLOCATION_LOST', `attempt ${number} of ${runId} was never opened`);
     if (attempt.end) return attempt.end;
+    progress.isSubmitted = attempt.submittedAt !== undefined;
     const run = await this.deps.jobs.load(runId);
     if ((await this.deps.host.standing(run.runtime.kind, attempt.hostId)) === 'replaced') return replaced(attempt);
     const mask = await this.deps.secrets.maskSince(run, attempt.openedAt);

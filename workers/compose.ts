@@ -127,7 +127,12 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     cleanupMs: env.EVERDICT_CLEANUP_SEC * 1_000,
     unreachableMs,
   });
-  const allocation = createAllocationActivities({ runner, finisher, unreachableMs });
+  const allocation = createAllocationActivities({
+    runner,
+    finisher,
+    unreachableMs,
+    refusedMs: env.EVERDICT_LINGER_SEC * 1_000,
+  });
   const control = {
     ...createAdmissionActivities({ client, sender, pools, runs, leases, durations: new DurationStore(dataSource) }),
     ...createScorecardActivities({

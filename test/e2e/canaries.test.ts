@@ -27,7 +27,7 @@ const tokens: Record<string, { type: 'management' }> = { [CANARIES.grid]: { type
 let forge: GitServer;
 beforeAll(async () => {
   platform = await E2ePlatform.start((options) =>
-    startStack({ ...options, env: { ...options.env, EVERDICT_SWEEP_SEC: '2' } }),
+    startStack({ ...options, env: { ...options.env, EVERDICT_SWEEP_SEC: '2', EVERDICT_LINGER_SEC: '5' } }),
   );
   nomad = await FakeNomad.start({ acl: { tokens: {} } });
   grid = await FakeNomad.start({ acl: { tokens } });

@@ -149,7 +149,7 @@ export class Rig {
       cleanupMs: 9 * 60_000,
       unreachableMs: 30 * 60_000,
     });
-    return new Worker(createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000 }));
+    return new Worker(createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000, refusedMs: 120_000 }));
   }
 
   async hostId(): Promise<string> {
