@@ -23,6 +23,7 @@ import { LocalHostStore } from '../../../store/local-host.store.js';
 import type { LogStore } from '../../../store/log.store.js';
 import type { RunStore } from '../../../store/run.store.js';
 import { aCase, aHarness, aProcess, MEMBER } from '../../builders.js';
+import { eventually } from '../../eventually.js';
 import { LocalSite, SETTINGS } from '../../local-jobs.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, nextSeq, POOL, type World } from '../store/world.js';
@@ -149,7 +150,10 @@ export class Rig {
       cleanupMs: 9 * 60_000,
       unreachableMs: 30 * 60_000,
     });
-    return new Worker(createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000, refusedMs: 120_000 }));
+    return new Worker(
+      createAllocationActivities({ runner, finisher, unreachableMs: 30 * 60_000, refusedMs: 120_000 }),
+      world.attempts,
+    );
   }
 
   async hostId(): Promise<string> {
@@ -185,7 +189,10 @@ export const aContext = (info: Record<string, unknown> = {}): MockActivityEnviro
 
 /** Calls activities as a worker process does: each in a context of its own. */
 export class Worker {
-  constructor(private readonly activities: Activities) {}
+  constructor(
+    private readonly activities: Activities,
+    private readonly attempts: Pick<AttemptStore, 'read'>,
+  ) {}
 
   tryShort(input: AttemptInput, env = aContext()): Promise<ShortResult> {
     return env.run(this.activities.tryShort, input);
@@ -199,6 +206,10 @@ export class Worker {
   async leaveRunning(input: AttemptInput): Promise<void> {
     const env = aContext();
     const left = this.dispatch(input, env).catch((error: unknown) => error);
+    await eventually('its job is there', async () => {
+      const { submittedAt, closedAt } = (await this.attempts.read(input.runId, input.attempt)) ?? {};
+      return submittedAt !== undefined || closedAt !== undefined;
+    });
     env.cancel('WORKER_SHUTDOWN');
     await left;
   }
