@@ -15,6 +15,8 @@ export interface ClusterCall {
   /** Sent as JSON. */
   body?: object;
   signal: AbortSignal;
+  /** How long it may take to begin, ms. */
+  firstByteMs?: number;
   /** Shared by calls that belong together. */
   budget?: ByteBudget;
   /**
@@ -44,7 +46,7 @@ export class ClusterHttp {
   ) {}
 
   async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
-    const { query = {}, body, signal, take, budget } = call;
+    const { query = {}, body, signal, firstByteMs, take, budget } = call;
     const url = new URL(this.base.origin);
     url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
     for (const [name, value] of Object.entries(query)) {
@@ -58,6 +60,7 @@ export class ClusterHttp {
         signal,
         headers: { accept: 'application/json', 'user-agent': 'everdict', ...this.headers, ...content },
         ...(body && { body: JSON.stringify(body) }),
+        ...(firstByteMs !== undefined && { headersTimeout: firstByteMs }),
       });
       const { statusCode: status, headers } = answer;
       if (status >= 300 && status < 400) {

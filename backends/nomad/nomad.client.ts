@@ -144,7 +144,12 @@ export class NomadClient {
     const limitMs = call.take ? LONG_CALL_MS : CALL_MS;
     try {
       const answer = await withTimeLimit(signal, turn ? WAITED_MS : limitMs, (limited) =>
-        this.http.call(method, path, { ...call, query: all, signal: limited }),
+        this.http.call(method, path, {
+          ...call,
+          query: all,
+          signal: limited,
+          ...(call.take && { firstByteMs: CALL_MS }),
+        }),
       );
       return { ...answer, text: this.withoutToken(answer.text) };
     } finally {

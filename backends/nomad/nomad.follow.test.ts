@@ -48,3 +48,17 @@ test('what is longer than one answer is read without a pause', async () => {
   const events = await watched(lab);
   expect([printed(events) === `${all}\n`, events.at(-1)?.kind]).toEqual([true, 'record']);
 });
+
+test('a log that is out of reach is asked for ever more seldom', async () => {
+  const { budget } = lab.client;
+  const { watched: others } = budget;
+  budget.watched = 0;
+  const ending = new AbortController();
+  nomad.on(`GET ${LOGS}`, { status: 404, body: 'No path to node' });
+  const timer = setTimeout(() => ending.abort(), 4_000);
+  await watched(lab, REF, { signal: ending.signal });
+  clearTimeout(timer);
+  budget.watched = others;
+  // At the usual pace it would be twice as often.
+  expect(nomad.seen('GET', LOGS).length).toBeLessThanOrEqual(12);
+});

@@ -24,6 +24,7 @@ const FIRST_PAUSE_PART = 0.2;
 const PAUSE_GROWTH = 1.5;
 /** How long the log of what runs may be out of reach, or gone, by the clock. */
 const LOG_PATIENCE_MS = 120_000;
+const LONGEST_TROUBLED_MS = 20_000;
 /** A job that never stops printing is overdue so much later than one that is read to its end. */
 const OVERDUE_GRACE_MS = 60_000;
 /** With the record in hand: how long the rest is looked for, which a job that goes on printing does not hold up. */
@@ -62,7 +63,7 @@ export class LogFollower {
       if (this.trouble && clock.ms - this.trouble.sinceMs > LOG_PATIENCE_MS) break;
       const afterMs = this.ageMs + performance.now() - this.begunAt;
       const isOverdue = afterMs >= limitMs && !this.trouble && (isAtEnd || afterMs >= limitMs + OVERDUE_GRACE_MS);
-      if (isOverdue || out.kind === 'gone' || looks % LOOKS_A_STATUS === 0) {
+      if (isOverdue || this.trouble || looks % LOOKS_A_STATUS === 0) {
         if (!(yield* this.lookAtStatus())) break;
         if (isOverdue && mayRun(this.placed.allocation)) {
           yield { kind: 'overdue', afterMs };
@@ -70,10 +71,16 @@ export class LogFollower {
         }
       }
       if (this.output.isFarBehind) continue;
-      await pause(Math.min(pauseMs, pace()), signal);
+      await pause(this.trouble ? this.troubledMs(this.trouble.sinceMs) : Math.min(pauseMs, pace()), signal);
       pauseMs *= PAUSE_GROWTH;
     }
     if (!signal.aborted) yield* this.ended();
+  }
+
+  /** As long again as there was nothing to read: a log that does not answer takes a connection for some seconds each time. */
+  private troubledMs(sinceMs: number): number {
+    const { clock, pace } = this.watching;
+    return Math.min(LONGEST_TROUBLED_MS, Math.max(pace(), clock.ms - sinceMs));
   }
 
   /** Keeps in mind since when there is nothing to read. */

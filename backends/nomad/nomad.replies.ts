@@ -23,7 +23,7 @@ export type AgentSelf = z.infer<typeof AgentSelf>;
 
 export const AclToken = z.object({
   AccessorID: text,
-  Type: text,
+  Type: text.nullish(),
   Policies: list(text),
   Roles: list(z.object({})),
   ExpirationTime: text.nullish(),
