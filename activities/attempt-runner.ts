@@ -63,6 +63,7 @@ export class AttemptRunner {
   async run(input: AttemptInput, signal: AbortSignal, progress: Progress): Promise<DispatchResult | undefined> {
     const { host, jobs, secrets, backends, settings } = this.deps;
     const begun = performance.now();
+    if (input.kind !== 'local') await this.requireAccess(input.runId);
     const opened = await this.open(input);
     if (opened.kind === 'refused') return opened;
     const { attempt } = opened;
@@ -184,6 +185,12 @@ export class AttemptRunner {
     // Whoever settled the run without an end left the attempt to be closed.
     if (attempt && attempt.closedAt === undefined) return { kind: 'cancelled' };
     return { kind: 'refused', refusal: { reason: 'stale-grant' } };
+  }
+
+  /** An attempt on a cluster for which there is no credential could not be cleaned up after either: none is opened. */
+  private async requireAccess(runId: string): Promise<void> {
+    const { jobs, backends } = this.deps;
+    await onCluster(backends, targetOf(await jobs.load(runId)), async () => undefined);
   }
 
   private open({ kind, ...input }: AttemptInput) {

@@ -138,3 +138,18 @@ test(
   },
   MINUTE,
 );
+
+test(
+  'a case on a cluster whose credential is not there takes nothing that could not be given back',
+  async () => {
+    const request = await register([{ id: 'a', task: 'true' }], { authSecret: 'no-such-token' });
+    const id = await platform.submit(request);
+    await platform.completed(id);
+    const [run] = await platform.runs(id);
+    expect(run).toMatchObject({ errorClass: 'config', errorCode: 'SECRET_MISSING', attempts: 0 });
+    expect(run?.reason).toContain('no-such-token');
+    expect(nomad.requests).toEqual([]);
+    await platform.expectNothingLeft(id, request.runtime);
+  },
+  MINUTE,
+);
