@@ -8,7 +8,7 @@ const word = fc.oneof(
 );
 const anyEvent = fc.record({ Type: word, DisplayMessage: word, Message: word, Details: fc.dictionary(word, word) });
 const anything = fc.record({
-  ID: word,
+  ID: fc.stringMatching(/^[\w-]{1,64}$/),
   NodeName: word,
   ClientStatus: word,
   DesiredStatus: word,

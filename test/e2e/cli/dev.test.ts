@@ -11,7 +11,9 @@ const root = mkdtempSync(path.join(tmpdir(), 'everdict-dev-e2e-'));
 afterEach(endPrograms, MINUTE);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const NAPPER = 'echo started >> "$EVERDICT_PARAM_STARTS"; sleep 5';
+/** Naps until it is woken. */
+const NAPPER =
+  'echo started >> "$EVERDICT_PARAM_STARTS"; until [ -e "$EVERDICT_PARAM_STARTS.over" ]; do sleep 0.2; done';
 const FILES = {
   runtime: { kind: 'local', id: 'here', version: '1' },
   harness: { kind: 'command', id: 'napper', version: '1', params: { STARTS: '' }, command: NAPPER },
@@ -27,8 +29,8 @@ async function starting(dir: string) {
 }
 type Platform = Awaited<ReturnType<typeof starting>>;
 
-/** Starts a nap of five seconds and returns once it runs. */
-async function napping({ everdict }: Platform, dir: string): Promise<{ id: string; starts: () => number }> {
+/** Starts a nap and returns once it runs. */
+async function napping({ everdict }: Platform, dir: string) {
   const starts = path.join(dir, 'starts');
   for (const [noun, content] of Object.entries(FILES)) {
     const file = path.join(dir, `${noun}.json`);
@@ -42,7 +44,11 @@ async function napping({ everdict }: Platform, dir: string): Promise<{ id: strin
     shown = (await everdict('scorecard', 'show', id)).out;
     expect(shown).toMatch(/passed 0 {2}failed 0 {2}errored 0/);
   }
-  return { id, starts: () => readFileSync(starts, 'utf8').split('\n').length - 1 };
+  return {
+    id,
+    starts: () => readFileSync(starts, 'utf8').split('\n').length - 1,
+    wake: () => writeFileSync(`${starts}.over`, ''),
+  };
 }
 
 const dev = (dir: string, ...words: string[]) => node([CLI, 'dev', ...words, '--dir', dir]).ended;
@@ -64,7 +70,7 @@ test(
   async () => {
     const dir = aDir('stopped');
     const first = await starting(dir);
-    const { id } = await napping(first, dir);
+    const { id, wake } = await napping(first, dir);
 
     const second = await node([CLI, 'dev', '--dir', dir]).ended;
     expect(second.out).toContain(
@@ -75,6 +81,7 @@ test(
 
     const third = await starting(dir);
     expect(third.program.out).toMatch(new RegExp(`going on with 1 scorecard\\n +${id} +0/1 +nap × napper`));
+    wake();
     expect((await third.everdict('scorecard', 'watch', id)).code).toBe(0);
     // We cut the first attempt short, and say so instead of blaming the agent.
     const attempts = await third.everdict('run', 'attempts', `${id}.0`);
@@ -107,7 +114,7 @@ test(
   async () => {
     const dir = aDir('killed');
     const first = await starting(dir);
-    const { id, starts } = await napping(first, dir);
+    const { id, starts, wake } = await napping(first, dir);
     first.program.child.kill('SIGKILL');
     await first.program.ended;
     expect(await dev(dir, 'status')).toMatchObject({ code: 1, out: expect.stringMatching(/^left over: .*0\/1/s) });
@@ -119,6 +126,7 @@ test(
     writeFileSync(path.join(dir, 'running.json'), '{"launcher":');
 
     const third = await starting(dir);
+    wake();
     expect((await third.everdict('scorecard', 'watch', id)).code).toBe(0);
     expect(starts()).toBe(1);
     third.program.child.kill('SIGKILL');
