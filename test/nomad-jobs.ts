@@ -79,3 +79,25 @@ export const printed = (events: readonly AllocationEvent[], stream: 'stdout' | '
   Buffer.concat(
     events.flatMap((event) => (event.kind === 'log' && event.stream === stream ? [event.bytes] : [])),
   ).toString();
+
+/** Backends of a test, on a Nomad that may be started later: their connections end with the test. */
+export function labsAt(url: () => string) {
+  const labs: Lab[] = [];
+  afterEach(async () => {
+    await Promise.all(labs.splice(0).map(({ client }) => client.close()));
+  });
+  const lab = (options: Parameters<typeof aLab>[1] = {}): Lab => {
+    const made = aLab(url(), options);
+    labs.push(made);
+    return made;
+  };
+  return { labs, lab };
+}
+
+export const kinds = (events: readonly AllocationEvent[]): string[] => events.map(({ kind }) => kind);
+
+/** Of the last event, which is returned itself where it is none. */
+export function failureOf(events: readonly AllocationEvent[]) {
+  const last = events.at(-1);
+  return last?.kind === 'failed' ? last.failure : last;
+}

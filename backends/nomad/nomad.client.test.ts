@@ -1,28 +1,19 @@
 import { z } from 'zod';
-import { aLab, egress, type Lab, REF, recordText, watched } from '../../test/nomad-jobs.js';
+import { egress, labsAt, REF, recordText, watched } from '../../test/nomad-jobs.js';
 import { anAllocation, ScriptedNomad, text } from '../../test/scripted-nomad.js';
 import { NomadBudget } from './nomad.budget.js';
 import { NomadClient } from './nomad.client.js';
 import { AnsweredClock } from './nomad.clock.js';
 
 let nomad: ScriptedNomad;
-const labs: Lab[] = [];
+const { labs, lab } = labsAt(() => nomad.url);
 beforeAll(async () => {
   nomad = await ScriptedNomad.start();
 });
 beforeEach(() => {
   nomad.reset();
 });
-afterEach(async () => {
-  await Promise.all(labs.splice(0).map(({ client }) => client.close()));
-});
 afterAll(() => nomad.stop());
-
-function lab(options: Parameters<typeof aLab>[1] = {}): Lab {
-  const made = aLab(nomad.url, options);
-  labs.push(made);
-  return made;
-}
 
 const { signal } = new AbortController();
 const Any = z.array(z.unknown());

@@ -1,32 +1,18 @@
-import { aLab, type Lab, recordText, watched } from '../../test/nomad-jobs.js';
+import { failureOf, kinds, labsAt, recordText, watched } from '../../test/nomad-jobs.js';
 import { ALLOCATION_ID, anAllocation, exited, ScriptedNomad, text } from '../../test/scripted-nomad.js';
 import type { AllocationEvent } from '../backend.js';
 
 let nomad: ScriptedNomad;
-const labs: Lab[] = [];
+const { lab } = labsAt(() => nomad.url);
 beforeAll(async () => {
   nomad = await ScriptedNomad.start();
 });
 beforeEach(() => {
   nomad.reset();
 });
-afterEach(async () => {
-  await Promise.all(labs.splice(0).map(({ client }) => client.close()));
-});
 afterAll(() => nomad.stop());
 
-function lab(options: Parameters<typeof aLab>[1] = {}): Lab {
-  const made = aLab(nomad.url, options);
-  labs.push(made);
-  return made;
-}
-
 const LOGS = `/v1/client/fs/logs/${ALLOCATION_ID}`;
-const kinds = (events: readonly AllocationEvent[]): string[] => events.map(({ kind }) => kind);
-const failureOf = (events: readonly AllocationEvent[]) => {
-  const last = events.at(-1);
-  return last?.kind === 'failed' ? last.failure : last;
-};
 
 const LISTING = `/v1/client/fs/ls/${ALLOCATION_ID}`;
 const notesOf = (events: readonly AllocationEvent[]) =>

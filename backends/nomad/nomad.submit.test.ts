@@ -1,24 +1,15 @@
-import { aJob, aLab, type Lab, REF } from '../../test/nomad-jobs.js';
+import { aJob, aLab, labsAt, REF } from '../../test/nomad-jobs.js';
 import { JOB_META, JOB_NAME, type Scripted, ScriptedNomad, text } from '../../test/scripted-nomad.js';
 
 let nomad: ScriptedNomad;
-const labs: Lab[] = [];
+const { lab } = labsAt(() => nomad.url);
 beforeAll(async () => {
   nomad = await ScriptedNomad.start();
 });
 beforeEach(() => {
   nomad.reset().on('PUT /v1/jobs', REGISTERED);
 });
-afterEach(async () => {
-  await Promise.all(labs.splice(0).map(({ client }) => client.close()));
-});
 afterAll(() => nomad.stop());
-
-function lab(options: Parameters<typeof aLab>[1] = {}): Lab {
-  const made = aLab(nomad.url, options);
-  labs.push(made);
-  return made;
-}
 
 const TOKEN = '11111111-1111-1111-1111-111111111111';
 const JOB = `GET /v1/job/${JOB_NAME}`;
