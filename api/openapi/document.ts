@@ -96,7 +96,9 @@ export function routesOf(controller: Type<unknown>): Route[] {
     const rule = accessRuleOf(handler);
     const path = joinPath(String(base), String(Reflect.getMetadata(PATH_METADATA, handler)));
     const declared: Record<string, RouteArgument> = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
+    // `<kind>:<index>`. Decorators of our own have a random name there, which may begin with a digit.
     const args = Object.entries(declared)
+      .filter(([key]) => /^\d+:\d+$/.test(key))
       .map(([key, argument]) => ({ kind: parseInt(key, 10), argument }))
       .sort((a, b) => a.argument.index - b.argument.index);
     const tag = path.split('/')[1] ?? '';
