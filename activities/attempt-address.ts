@@ -4,12 +4,13 @@ import type { Attempt } from '../store/attempt-row.js';
 import type { RunJob } from '../store/run.store.js';
 
 /** What an attempt is called on its cluster, as far as it is known. */
-export function refOf({ allocation, nonce, submittedAt, placedAs }: Attempt): AllocationRef {
+export function refOf({ allocation, nonce, submittedAt, placedAs, mark }: Attempt): AllocationRef {
   return {
     name: allocation,
     nonce,
     ...(submittedAt !== undefined && { submittedAt }),
     ...(placedAs !== undefined && { placedAs }),
+    ...(mark && { mark }),
   };
 }
 

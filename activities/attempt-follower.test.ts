@@ -22,6 +22,7 @@ async function follow(events: AllocationEvent[]) {
     attempts: {
       noteWaiting: async (_run, _attempt, detail) => void noted.push(detail),
       notePlaced: async (_run, _attempt, placed) => void noted.push(placed),
+      noteMark: async (_run, _attempt, mark) => void noted.push(mark),
       recordEnd: async (_run, _attempt, end) => void ends.push(end),
     },
     logs: { append: async () => undefined, replace: async () => undefined },

@@ -17,7 +17,7 @@ import { keptBytes, LogKeeper } from './log-keeper.js';
 
 export interface FollowerDeps {
   settings: JobSettings;
-  attempts: Pick<AttemptStore, 'noteWaiting' | 'notePlaced' | 'recordEnd'>;
+  attempts: Pick<AttemptStore, 'noteWaiting' | 'notePlaced' | 'noteMark' | 'recordEnd'>;
   logs: Pick<LogStore, 'append' | 'replace'>;
   ended: Pick<EndedAttempts, 'keep'>;
   /** Kept of each stream of an attempt. */
@@ -84,6 +84,11 @@ export class AttemptFollower {
             break;
           case 'corrected':
             await keeper.correct(event.stream, event.pieces);
+            break;
+          case 'mark':
+            // What it stands for is stored first.
+            await keeper.flush();
+            await this.deps.attempts.noteMark(runId, number, { at: event.at, mark: event.mark });
             break;
           case 'waiting':
           case 'placed':

@@ -34,6 +34,8 @@ export function buildJob(
     image: imageOf(evalCase, harness, runtime),
     resources: { cpuMillicores, memoryMb, gpu },
     registry: secrets.registry,
+    ...(evalCase.network?.mode === 'none' && { network: 'none' as const }),
+    lifeMs,
     owner: {
       ...{ deployment, workspaceId, scorecardId, runId, caseId: evalCase.id, attempt },
       expiresAt: now + placementMs + lifeMs + SLACK_MS,

@@ -1,4 +1,5 @@
 import type { AttemptFailure } from '../contracts/attempt.js';
+import type { LogMark } from '../contracts/log-events.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
 import type { RegistryCredential } from '../policy/job-parts.js';
 import type { Program } from '../policy/process-job.js';
@@ -16,6 +17,8 @@ export interface AllocationRef {
   submittedAt?: number;
   /** What the cluster calls that which runs it, once one was seen: the verdict belongs to it, and to no other. */
   placedAs?: string;
+  /** The last that was noted of its log. */
+  mark?: LogMark;
 }
 
 /** What a backend is asked to run for a case. */
@@ -31,6 +34,10 @@ export interface Job {
   /** For the registry of the image, and for nothing else. */
   registry?: RegistryCredential;
   resources: { cpuMillicores?: number; memoryMb?: number; gpu?: number };
+  /** It is to reach nothing. */
+  network?: 'none';
+  /** From its start to its end, with the time it lingers after its record: beyond that nobody waits for it. */
+  lifeMs: number;
   owner: JobOwner;
 }
 
@@ -58,6 +65,8 @@ export type AllocationEvent =
   | { kind: 'log'; stream: LogStream; at: number; bytes: Uint8Array }
   /** All that a stream holds, in place of what was told of it before. */
   | { kind: 'corrected'; stream: LogStream; pieces: readonly PlainBytes[] }
+  /** Where reading its stdout can go on, of which all that lies before was told. */
+  | ({ kind: 'mark' } & LogMark)
   | { kind: 'record'; record: JobRecord }
   /** Ended normally by the orchestrator's word, its log complete, without a record. */
   | { kind: 'silent'; detail: string }

@@ -5,6 +5,7 @@ import type { ClusterClient } from './cluster-client.js';
 import type { Egress } from './egress/guard.js';
 import { type K8sPolicy, openAccess } from './k8s/k8s.access.js';
 import { K8sCluster } from './k8s/k8s.cluster.js';
+import { K8sLink } from './k8s/k8s.link.js';
 import { NomadBackend } from './nomad/nomad.backend.js';
 import { NomadClient } from './nomad/nomad.client.js';
 import { NomadCluster } from './nomad/nomad.cluster.js';
@@ -48,7 +49,9 @@ export function createCluster(
       const client = new NomadClient(spec, { token: credential?.token, egress, connections });
       return { client: new NomadCluster(spec, client, deployment), backend: new NomadBackend(spec, client, patience) };
     }
-    case 'k8s':
-      return { client: new K8sCluster(spec, () => openAccess(spec, credential, kubeconfigs), egress) };
+    case 'k8s': {
+      const link = new K8sLink(() => openAccess(spec, credential, kubeconfigs), egress);
+      return { client: new K8sCluster(spec, link) };
+    }
   }
 }

@@ -11,6 +11,14 @@ export interface LogPosition {
   stderr: number;
 }
 
+/** A place in a log, as a cluster finds it again that throws the beginning of a log away. */
+export interface LogMark {
+  /** Offset in what the job wrote. */
+  at: number;
+  /** For the backend that made it. */
+  mark: string;
+}
+
 const POSITION = /^(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/;
 
 /** `<attempt>.<stdout offset>.<stderr offset>`: the id of every event of a followed log. */

@@ -1,4 +1,5 @@
 import { type AttemptEnd, RUN_ERROR_CODES, type RunErrorCode } from '../contracts/attempt.js';
+import type { LogMark } from '../contracts/log-events.js';
 import type { AttemptView } from '../contracts/run.js';
 import type { JobRecord } from '../policy/record.js';
 import { decodeRecord } from './record-json.js';
@@ -22,12 +23,13 @@ export interface AttemptRow {
   record: unknown;
   answer: Buffer | null;
   placed_as: string | null;
+  log_mark: LogMark | null;
   waiting: string | null;
   provenance: Record<string, unknown>;
 }
 
 export const ATTEMPT_COLUMNS = `run_id, attempt, pool_id, holder, seq, allocation, nonce, host_id, opened_at, submitted_at,
-  closed_at, cleanup_pending_at, end_kind, error_code, error_message, record, answer, placed_as, waiting, provenance`;
+  closed_at, cleanup_pending_at, end_kind, error_code, error_message, record, answer, placed_as, log_mark, waiting, provenance`;
 
 export interface Attempt {
   runId: string;
@@ -47,6 +49,8 @@ export interface Attempt {
   record?: JobRecord;
   /** What the cluster calls that which runs it. */
   placedAs?: string;
+  /** Where its log can be read on. */
+  mark?: LogMark;
   provenance: Record<string, unknown>;
 }
 
@@ -87,6 +91,7 @@ export function toAttempt(stored: AttemptRow): Attempt {
     ...(end && { end }),
     ...(record && { record }),
     ...(stored.placed_as !== null && { placedAs: stored.placed_as }),
+    ...(stored.log_mark && { mark: stored.log_mark }),
     provenance: stored.provenance,
   };
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { AttemptEnd, FenceRefusal } from '../contracts/attempt.js';
+import type { LogMark } from '../contracts/log-events.js';
 import type { AttemptView } from '../contracts/run.js';
 import type { JobRecord } from '../policy/record.js';
 import type { Verdict } from '../policy/results.js';
@@ -92,6 +93,16 @@ export class AttemptStore {
       `UPDATE attempts SET placed_as = $3, waiting = NULL, provenance = provenance || $4::jsonb
        WHERE run_id = $1 AND attempt = $2 AND closed_at IS NULL AND (placed_as IS NULL OR placed_as = $3)`,
       [runId, attempt, as, storableJson(provenance)],
+    );
+  }
+
+  /** Where its log can be read on: further than what was noted before, and never back. */
+  async noteMark(runId: string, attempt: number, mark: LogMark): Promise<void> {
+    await rows(
+      this.dataSource,
+      `UPDATE attempts SET log_mark = $3::jsonb
+       WHERE run_id = $1 AND attempt = $2 AND closed_at IS NULL AND (log_mark IS NULL OR (log_mark->>'at')::bigint < $4)`,
+      [runId, attempt, JSON.stringify(mark), mark.at],
     );
   }
 

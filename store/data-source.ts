@@ -25,6 +25,7 @@ import { BoundPromotions0000000000024 } from '../migrations/0024_bound_promotion
 import { EndLimitsApart0000000000025 } from '../migrations/0025_end_limits_apart.js';
 import { NotePlacement0000000000026 } from '../migrations/0026_note_placement.js';
 import { KeepRegistrySecrets0000000000027 } from '../migrations/0027_keep_registry_secrets.js';
+import { NoteLogMarks0000000000028 } from '../migrations/0028_note_log_marks.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -56,6 +57,7 @@ const MIGRATIONS = [
   EndLimitsApart0000000000025,
   NotePlacement0000000000026,
   KeepRegistrySecrets0000000000027,
+  NoteLogMarks0000000000028,
 ];
 
 /** Oldest major version of the server that this was tried with. */

@@ -27,6 +27,7 @@ export function aLocalJob(command: string): Job {
   return {
     payload: jobPayload({ runId: 'run_1', case: aCase({ timeoutSec: 30 }), harness, params: {} }, SETTINGS),
     resources: {},
+    lifeMs: 60_000,
     owner: {
       ...{ deployment: 'everdict', workspaceId: 'default', runId: 'run_1', caseId: 'a', attempt: 1 },
       expiresAt: Date.now() + 3_600_000,

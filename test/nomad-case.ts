@@ -49,6 +49,7 @@ export const aNomadJob = (owner: Job['owner'], parts: Partial<Job> = {}): Job =>
   payload: new Map([['wrapper.sh', Buffer.from('echo hello\n')]]),
   image: 'r/x:1',
   resources: {},
+  lifeMs: 60_000,
   owner,
   ...parts,
 });

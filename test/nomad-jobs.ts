@@ -15,6 +15,7 @@ export const aJob = (parts: Partial<Job> = {}): Job => ({
   payload: new Map([['wrapper.sh', Buffer.from('echo hi\n')]]),
   image: 'debian:12',
   resources: {},
+  lifeMs: 60_000,
   owner: {
     deployment: 'dep',
     workspaceId: 'acme',

@@ -45,3 +45,95 @@ export type LimitRange = z.infer<typeof LimitRange>;
 
 /** Any object of the API that is asked for by its name. */
 export const Named = z.object({ metadata: Metadata });
+
+const Count = z.number().optional().catch(undefined);
+const Time = Text;
+
+const ObjectMeta = z.object({
+  name: z.string(),
+  uid: z.string(),
+  labels: Texts.optional().default({}),
+  annotations: Texts.optional().default({}),
+  creationTimestamp: Time,
+  /** It is being deleted. */
+  deletionTimestamp: Time,
+  ownerReferences: list(z.object({ kind: z.string(), name: z.string(), uid: z.string() })),
+});
+
+const Condition = z.object({ type: z.string(), status: z.string(), reason: Text, message: Text });
+export type Condition = z.infer<typeof Condition>;
+
+export const K8sJob = z.object({
+  metadata: ObjectMeta,
+  spec: z.object({ suspend: z.boolean().optional().catch(undefined) }).catch({ suspend: undefined }),
+  status: z
+    .object({ active: Count, succeeded: Count, failed: Count, conditions: list(Condition) })
+    .catch({ active: undefined, succeeded: undefined, failed: undefined, conditions: [] }),
+});
+export type K8sJob = z.infer<typeof K8sJob>;
+
+const Terminated = z.object({
+  exitCode: z.number(),
+  signal: Count,
+  reason: Text,
+  message: Text,
+  startedAt: Time,
+  finishedAt: Time,
+});
+export type Terminated = z.infer<typeof Terminated>;
+
+const ContainerState = z.object({
+  waiting: z.object({ reason: Text, message: Text }).optional().catch(undefined),
+  running: z.object({ startedAt: Time }).optional().catch(undefined),
+  terminated: Terminated.optional().catch(undefined),
+});
+
+const ContainerStatus = z.object({
+  name: z.string(),
+  image: Text,
+  imageID: Text,
+  restartCount: Count,
+  state: ContainerState.catch({}),
+  lastState: ContainerState.optional().catch(undefined),
+});
+export type ContainerStatus = z.infer<typeof ContainerStatus>;
+
+export const Pod = z.object({
+  metadata: ObjectMeta,
+  spec: z.object({ nodeName: Text }).catch({ nodeName: undefined }),
+  status: z
+    .object({
+      phase: Text,
+      reason: Text,
+      message: Text,
+      startTime: Time,
+      conditions: list(Condition),
+      containerStatuses: list(ContainerStatus),
+      initContainerStatuses: list(ContainerStatus),
+    })
+    .catch({
+      phase: undefined,
+      reason: undefined,
+      message: undefined,
+      startTime: undefined,
+      conditions: [],
+      containerStatuses: [],
+      initContainerStatuses: [],
+    }),
+});
+export type Pod = z.infer<typeof Pod>;
+
+export const K8sEvent = z.object({
+  metadata: z.object({ name: z.string(), creationTimestamp: Time }),
+  type: Text,
+  reason: Text,
+  message: Text,
+  count: Count,
+  firstTimestamp: Time,
+  lastTimestamp: Time,
+  eventTime: Time,
+  involvedObject: z
+    .object({ kind: Text, name: Text, uid: Text })
+    .catch({ kind: undefined, name: undefined, uid: undefined }),
+});
+export type K8sEvent = z.infer<typeof K8sEvent>;

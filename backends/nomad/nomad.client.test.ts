@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { egress, labsAt, REF, recordText, watched } from '../../test/nomad-jobs.js';
 import { anAllocation, ScriptedNomad, text } from '../../test/scripted-nomad.js';
+import { AnsweredClock } from '../answered-clock.js';
 import { NomadBudget } from './nomad.budget.js';
 import { NomadClient } from './nomad.client.js';
-import { AnsweredClock } from './nomad.clock.js';
 
 let nomad: ScriptedNomad;
 const { labs, lab } = labsAt(() => nomad.url);

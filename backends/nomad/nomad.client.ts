@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
+import type { ClusterListener } from '../answered-clock.js';
 import { ClusterFailure } from '../cluster-client.js';
 import { type ClusterCall, ClusterHttp, type ClusterReply, jsonOf } from '../cluster-http.js';
 import type { DispatcherOptions, Egress } from '../egress/guard.js';
@@ -30,12 +31,6 @@ const MOST_ITEMS = 20_000;
 
 export type NomadQuery = Pick<ClusterCall, 'query' | 'signal' | 'budget'>;
 
-/** Told of what becomes of each try. */
-export interface NomadListener {
-  answered(): void;
-  failed(): void;
-}
-
 /** A list and its index: asked for with that, it comes once it has changed. */
 export interface Indexed<Reply> {
   reply: Reply;
@@ -46,7 +41,7 @@ interface Next {
   index: number | undefined;
   waitSec: number;
   pauseMs: number;
-  listener: NomadListener;
+  listener: ClusterListener;
   signal: AbortSignal;
 }
 
@@ -106,7 +101,7 @@ export class NomadClient {
   async read<Shape extends z.ZodType>(
     path: string,
     shape: Shape,
-    { listener, ...query }: NomadQuery & { listener?: NomadListener },
+    { listener, ...query }: NomadQuery & { listener?: ClusterListener },
   ): Promise<z.infer<Shape>> {
     return this.patiently(query.signal, listener, async () => this.parsed(await this.ask('GET', path, query), shape));
   }
@@ -160,7 +155,7 @@ export class NomadClient {
   /** Tries again what may pass. */
   async patiently<Result>(
     signal: AbortSignal,
-    listener: NomadListener | undefined,
+    listener: ClusterListener | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const begun = performance.now();

@@ -38,7 +38,7 @@ async function run(
   const owner = { deployment: 'lab', workspaceId: 'default', runId: name, caseId, attempt: 1, expiresAt: 0 };
   const spec = aNomadRuntime({ driver }) as NomadRuntimeSpec;
   const document = nomadJob(
-    { image: 'debian:12', resources: {}, owner, ...job },
+    { image: 'debian:12', resources: {}, lifeMs: 60_000, owner, ...job },
     { name, nonce: NONCE },
     spec,
     '1.6.10',

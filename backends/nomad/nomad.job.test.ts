@@ -14,6 +14,7 @@ const aJob = (parts: Partial<Job> = {}): Job => ({
   payload: new Map([['wrapper.sh', Buffer.from('echo hello\n')]]),
   image: 'debian:12',
   resources: {},
+  lifeMs: 60_000,
   owner: {
     deployment: 'lab',
     workspaceId: 'default',

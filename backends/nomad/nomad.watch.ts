@@ -1,8 +1,8 @@
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
+import { AnsweredClock } from '../answered-clock.js';
 import type { AllocationEvent, AllocationRef, Watch } from '../backend.js';
 import type { Patience } from '../cluster.js';
 import type { NomadClient } from './nomad.client.js';
-import { AnsweredClock } from './nomad.clock.js';
 import { LogFollower } from './nomad.follow.js';
 import { JobPlacing } from './nomad.placing.js';
 

@@ -1,7 +1,11 @@
-import type { NomadListener } from './nomad.client.js';
+/** Told of what becomes of each try to ask a cluster. */
+export interface ClusterListener {
+  answered(): void;
+  failed(): void;
+}
 
 /** Time in which the cluster answered: what passes while it does not uses up nobody's patience. */
-export class AnsweredClock implements NomadListener {
+export class AnsweredClock implements ClusterListener {
   /** Of the last answer, unless a try has failed since. */
   private last: number | undefined;
   ms = 0;
