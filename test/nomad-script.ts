@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, send } from '../dev/fake-nomad/fake-answer.js';
+import { type Answer, send } from '../dev/fake-http/fake-answer.js';
 
 /** What Nomad answers about one job, whatever becomes of it. */
 export interface Script {

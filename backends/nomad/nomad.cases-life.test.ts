@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Answer } from '../../dev/fake-nomad/fake-answer.js';
+import type { Answer } from '../../dev/fake-http/fake-answer.js';
 import { event, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
 import { aCaseRef, aNomadJob, printedRecord, runCase, runOn, TOKEN, withBackend } from '../../test/nomad-case.js';
 import { type Script, ScriptedCases } from '../../test/nomad-script.js';

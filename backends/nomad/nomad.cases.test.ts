@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer } from '../../dev/fake-nomad/fake-answer.js';
+import type { Answer } from '../../dev/fake-http/fake-answer.js';
 import { event, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
 import { printedRecord, runCase } from '../../test/nomad-case.js';
 import { frames, logFrame, type Script, ScriptedCases } from '../../test/nomad-script.js';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../dev/fake-nomad/fake-faults.js';
+import type { Fault } from '../../dev/fake-http/fake-faults.js';
 import { LISTING, LOGS, LogLab, STAT } from '../../test/nomad-log-lab.js';
 import { finishLog, type LogEnd, type LogPatience } from './nomad.log-finish.js';
 

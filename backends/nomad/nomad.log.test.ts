@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Fault } from '../../dev/fake-nomad/fake-faults.js';
+import type { Fault } from '../../dev/fake-http/fake-faults.js';
 import { LISTING, LOGS, LogLab } from '../../test/nomad-log-lab.js';
 import type { LogRead, NomadLogTail } from './nomad.log.js';
 

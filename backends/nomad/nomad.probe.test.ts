@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { ProbeAnswer } from '../../contracts/inspection.js';
-import type { Answer } from '../../dev/fake-nomad/fake-answer.js';
+import type { Answer } from '../../dev/fake-http/fake-answer.js';
 import { FakeNomad } from '../../dev/fake-nomad/fake-nomad.js';
 import { selfSigned } from '../../test/certificates.js';
 import { ACL, EXPIRED, html, JOBS_ONLY, looking, MANAGEMENT, OPTIONS, READER, UNKNOWN } from '../../test/nomad-lab.js';

@@ -1,4 +1,4 @@
-import type { Answer } from './fake-answer.js';
+import type { Answer } from '../fake-http/fake-answer.js';
 import { isSince } from './fake-version.js';
 
 export interface FakeToken {

@@ -1,5 +1,5 @@
+import type { Answer } from '../fake-http/fake-answer.js';
 import type { Access, Acl, AclGate } from './fake-acl.js';
-import type { Answer } from './fake-answer.js';
 import type { Route } from './fake-routes.js';
 
 interface Agent {

@@ -1,4 +1,4 @@
-import type { Answer } from './fake-answer.js';
+import type { Answer } from '../fake-http/fake-answer.js';
 import type { Call } from './fake-routes.js';
 import type { FakeState } from './fake-state.js';
 

@@ -1,5 +1,5 @@
-import type { Answer } from './fake-answer.js';
-import type { Fault, FaultRule } from './fake-faults.js';
+import type { Answer } from '../fake-http/fake-answer.js';
+import type { Fault, FaultRule } from '../fake-http/fake-faults.js';
 import { FakeNomad } from './fake-nomad.js';
 
 const PATH = '/v1/regions';

@@ -1,4 +1,4 @@
-import type { SeenRequest } from './fake-answer.js';
+import type { SeenRequest } from '../fake-http/fake-answer.js';
 import { FileRefusal } from './fake-log-files.js';
 import { isSince } from './fake-version.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Answer } from './fake-answer.js';
+import type { Answer } from '../fake-http/fake-answer.js';
 import type { FileHost } from './fake-file-host.js';
 import { filesAnswer } from './fake-files.js';
 import { LogFiles } from './fake-task-logs.js';

@@ -1,6 +1,6 @@
 import { createReadStream, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Answer, SeenRequest } from './fake-answer.js';
+import type { Answer, SeenRequest } from '../fake-http/fake-answer.js';
 import { type FileHost, reached } from './fake-file-host.js';
 import { FileRefusal } from './fake-log-files.js';
 

@@ -1,4 +1,4 @@
-import type { Answer } from './fake-answer.js';
+import type { Answer } from '../fake-http/fake-answer.js';
 import type { FakeCluster } from './fake-cluster.js';
 import type { Route } from './fake-routes.js';
 

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Answer } from './fake-answer.js';
+import type { Answer } from '../fake-http/fake-answer.js';
 import type { FileHost, HeldAllocation } from './fake-file-host.js';
 import { logsAnswer } from './fake-logs.js';
 import { LogFiles } from './fake-task-logs.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Answer, SeenRequest } from './fake-answer.js';
+import type { Answer, SeenRequest } from '../fake-http/fake-answer.js';
 import { type FileHost, isSaidByName, reached } from './fake-file-host.js';
 import { FileRefusal, type LogWish, read } from './fake-log-files.js';
 import { framed, plain } from './fake-log-frames.js';

@@ -1,4 +1,4 @@
-import { drawsFrom } from './fake-draws.js';
+import { drawsFrom } from '../fake-http/fake-draws.js';
 import type { ClientGc } from './fake-gc.js';
 
 /** Of the times that something is collected, how often it is by the servers. */

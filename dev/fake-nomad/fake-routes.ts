@@ -1,5 +1,5 @@
+import type { Answer, SeenRequest } from '../fake-http/fake-answer.js';
 import type { Access, AclGate } from './fake-acl.js';
-import type { Answer, SeenRequest } from './fake-answer.js';
 import { blocking, json, listed, meta, text } from './fake-blocking.js';
 import type { FakeCluster } from './fake-cluster.js';
 import type { Outcome } from './fake-jobs.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** What one request is answered with. Objects go as JSON; text as it is, as the errors of Nomad do. */
+/** What one request is answered with. Objects go as JSON; the text of an error, or of a type of its own, as it is. */
 export type Answer =
   | { status: number; body: unknown; headers?: Record<string, string> }
   /** A body piece by piece. One that throws cuts the connection; the signal says that nobody reads any more. */
@@ -45,7 +45,7 @@ export async function send(reply: ServerResponse, answer: Answer): Promise<void>
   reply.end(text);
 }
 
-/** The bytes of a whole answer, with the type that Nomad gives it. */
+/** The bytes of a whole answer, with their type. */
 export function encoded(answer: { status: number; body: unknown; headers?: Record<string, string> }) {
   const { status, body, headers = {} } = answer;
   const isText = typeof body === 'string' && status !== 200;

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { type Answer, encoded, type SeenRequest } from './fake-answer.js';
+import { type Answer, encoded } from './fake-answer.js';
 import { type Draw, drawsFrom } from './fake-draws.js';
 
 export type Fault =
@@ -28,6 +28,11 @@ export interface FaultRule {
   probability?: number;
 }
 
+interface Request {
+  method: string;
+  path: string;
+}
+
 interface Live extends FaultRule {
   left: number;
   passing: number;
@@ -51,7 +56,7 @@ export class FaultScript {
   }
 
   /** What is answered where `answer` is what would be, and is called only by a fault that needs it. */
-  async answer(request: SeenRequest, answer: () => Answer | Promise<Answer>): Promise<Answer> {
+  async answer(request: Request, answer: () => Answer | Promise<Answer>): Promise<Answer> {
     const fault = this.next(request);
     if (fault === undefined) return answer();
     if (fault === 'dropped') {
@@ -70,7 +75,7 @@ export class FaultScript {
     return fault;
   }
 
-  private next({ method, path }: SeenRequest): Fault | undefined {
+  private next({ method, path }: Request): Fault | undefined {
     for (const rule of this.rules) {
       const isMeant = typeof rule.path === 'string' ? rule.path === path : rule.path.test(path);
       if (!isMeant || rule.left === 0 || (rule.method !== undefined && rule.method !== method)) continue;
