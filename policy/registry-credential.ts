@@ -13,13 +13,17 @@ const canonical = (host: string | undefined): string | undefined =>
   host !== undefined && DEFAULT_ALIASES.has(host) ? DEFAULT_REGISTRY : host;
 
 /**
- * The registry that an image comes from. As for every container engine, the part before the first slash is a host if it
+ * The host of an image, as its name has it. As for every container engine, the part before the first slash is one if it
  * has a dot or a port, or is `localhost`.
  */
-function registryOf(image: string): string | undefined {
+export function hostPartOf(image: string): string | undefined {
   const [first = '', ...rest] = image.split('/');
-  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
-  return isHost ? canonical(hostOf(first)) : DEFAULT_REGISTRY;
+  return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : undefined;
+}
+
+function registryOf(image: string): string | undefined {
+  const host = hostPartOf(image);
+  return host === undefined ? DEFAULT_REGISTRY : canonical(hostOf(host));
 }
 
 /** Every name of the registry that an image comes from, of which a secret's host must be one. */
