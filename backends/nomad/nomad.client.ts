@@ -4,6 +4,7 @@ import type { ClusterListener } from '../answered-clock.js';
 import { ClusterFailure } from '../cluster-client.js';
 import { type ClusterCall, ClusterHttp, type ClusterReply, jsonOf } from '../cluster-http.js';
 import type { DispatcherOptions, Egress } from '../egress/guard.js';
+import { patiently } from '../patiently.js';
 import { pause } from '../pause.js';
 import { withTimeLimit } from '../time-limit.js';
 import { connectionsTo, type GiveBack, type NomadBudget, type NomadConnections } from './nomad.budget.js';
@@ -20,8 +21,6 @@ const TURN_MS = 30_000;
 const LONG_CALL_MS = 30_000;
 /** How long a read is tried again; the try that is under way then still has its time. */
 const TRIED_MS = 4_000;
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 2_000;
 /** How long Nomad may hold a request back. It adds up to a sixteenth, of which connections have to be told. */
 const WAIT_SEC = 30;
 const WAITED_MS = WAIT_SEC * 1_000 * 1.07 + CALL_MS;
@@ -158,19 +157,7 @@ export class NomadClient {
     listener: ClusterListener | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const begun = performance.now();
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)) {
-      try {
-        const result = await work();
-        listener?.answered();
-        return result;
-      } catch (error) {
-        if (isPassing(error)) listener?.failed();
-        else listener?.answered();
-        if (!isPassing(error) || signal.aborted || performance.now() - begun > TRIED_MS) throw error;
-      }
-      await pause(delayMs * (0.5 + Math.random()), signal);
-    }
+    return patiently({ signal, listener, triedMs: TRIED_MS, isPassing }, work);
   }
 
   /** The JSON of a success, in its shape; any other answer is thrown as what it means. */
