@@ -2,6 +2,8 @@ import { type Dispatcher, request } from 'undici';
 import { ClusterFailure } from './cluster-client.js';
 import { networkFailure, redirectFailure } from './cluster-failures.js';
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface ClusterReply {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -14,6 +16,8 @@ export interface ClusterCall {
   query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
   body?: object;
+  /** What kind of JSON that is. */
+  bodyType?: string;
   signal: AbortSignal;
   /** How long it may take to begin, ms. */
   firstByteMs?: number;
@@ -24,6 +28,8 @@ export interface ClusterCall {
    * with false; then the reply has no bytes.
    */
   take?(piece: Buffer, type: string): boolean;
+  /** Is told that such an answer begins, which may be long before its first piece. */
+  onOpen?(): void;
 }
 
 /** How many bytes of answers may still be read. */
@@ -45,14 +51,14 @@ export class ClusterHttp {
     private readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
-  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: ClusterCall): Promise<ClusterReply> {
-    const { query = {}, body, signal, firstByteMs, take, budget } = call;
+  async call(method: Method, path: string, call: ClusterCall): Promise<ClusterReply> {
+    const { query = {}, body, bodyType = 'application/json', signal, firstByteMs, take, onOpen, budget } = call;
     const url = new URL(this.base.origin);
     url.pathname = `${this.base.pathname.replace(/\/+$/, '')}${path}`;
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const content = body && { 'content-type': 'application/json' };
+    const content = body && { 'content-type': bodyType };
     try {
       const answer = await request(url, {
         dispatcher: this.dispatcher,
@@ -69,6 +75,7 @@ export class ClusterHttp {
         throw redirectFailure(headers.location, url);
       }
       const type = String(headers['content-type'] ?? '');
+      if (take && status === 200) onOpen?.();
       const bytes =
         take && status === 200
           ? await taken(answer.body, (piece) => take(piece, type))

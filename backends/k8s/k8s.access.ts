@@ -11,6 +11,8 @@ import { type Kubeconfig, needsHost, parseKubeconfig } from './kubeconfig.js';
 export interface K8sAccess extends Identity {
   server: URL;
   namespace: string;
+  /** A program or file of the host gave the credential, and may have another later. */
+  isOfHost?: true;
 }
 
 /** Who we are, and how we know that it is the cluster. */
@@ -84,6 +86,7 @@ async function kubeconfigAccess(
     ...identity,
     ca: identity.ca ?? spec.caCert,
     server,
+    ...(needsHost(kubeconfig) && { isOfHost: true as const }),
     namespace: spec.namespace ?? kubeconfig.namespace ?? 'default',
   };
 }
@@ -93,8 +96,9 @@ async function ambientAccess(spec: K8sRuntimeSpec, { allowAmbient }: K8sPolicy):
     throw refuse('context', 'is of the platform’s own kubeconfig, which its operator has not opened: use a secret');
   }
   const { server, namespace, ...identity } = await ambientIdentity(spec.context ?? '');
-  const access = {
+  const access: K8sAccess = {
     ...identity,
+    isOfHost: true,
     ca: identity.ca ?? spec.caCert,
     server: serverOf(server, 'context'),
     namespace: spec.namespace ?? namespace ?? 'default',

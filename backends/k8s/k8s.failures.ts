@@ -2,18 +2,68 @@ import { z } from 'zod';
 import { ClusterFailure } from '../cluster-client.js';
 import type { Reply } from './k8s.client.js';
 
+const Text = z.string().optional().catch(undefined);
+const Cause = z.object({ reason: Text, message: Text, field: Text });
+export type Cause = z.infer<typeof Cause>;
+
+const Details = z.object({
+  name: Text,
+  kind: Text,
+  causes: z.array(Cause).catch([]),
+  retryAfterSeconds: z.number().optional().catch(undefined),
+});
+const NOTHING: z.infer<typeof Details> = { name: undefined, kind: undefined, causes: [], retryAfterSeconds: undefined };
+
+/** How an API server refuses: nothing before it does. */
+const Status = z.object({
+  kind: z.literal('Status'),
+  reason: z.string().catch(''),
+  message: z.string().catch(''),
+  details: Details.catch(NOTHING),
+});
+export type Status = z.infer<typeof Status>;
+
 /** An API server answered, and not with what was asked for. */
 export class K8sRefusal extends ClusterFailure {
   constructor(
-    readonly status: number,
+    readonly reply: Reply,
     ...rest: ConstructorParameters<typeof ClusterFailure>
   ) {
     super(...rest);
   }
+
+  get status(): number {
+    return this.reply.status;
+  }
+
+  /** Absent where something else than an API server answered. */
+  get said(): Status | undefined {
+    return Status.safeParse(this.reply.body).data;
+  }
+
+  /** It says itself that there is no such object: nothing else that answers 404 does. */
+  get isAbsence(): boolean {
+    return this.status === 404 && this.said?.reason === 'NotFound';
+  }
+
+  /** There is one of that name. */
+  get isOccupied(): boolean {
+    return this.status === 409 && this.said?.reason === 'AlreadyExists';
+  }
+
+  /** It is no longer what it was taken for; or something that is counted with it was being changed. */
+  get isConflict(): boolean {
+    return this.status === 409 && this.said?.reason === 'Conflict';
+  }
+
+  /** It no longer has that version of a list. */
+  get isExpired(): boolean {
+    return this.status === 410 || this.said?.reason === 'Expired' || this.said?.reason === 'Gone';
+  }
 }
 
-const Text = z.string().optional().catch(undefined);
-const Status = z.object({ kind: z.literal('Status'), reason: Text, message: Text });
+/** More is not waited before the next try. */
+const LONGEST_REST_SEC = 5;
 
 /** Reasons of the API server that are passed on: other words of a stranger are not. */
 const REASONS = new Set([
@@ -34,19 +84,39 @@ const REASONS = new Set([
 ]);
 
 /** What a status that is no success means, in our words. */
-export function refusalOf({ status, body }: Reply): K8sRefusal {
+export function refusalOf(reply: Reply): K8sRefusal {
+  const { status, body } = reply;
   const said = Status.safeParse(body).data;
+  const refuse = (...rest: ConstructorParameters<typeof ClusterFailure>) => new K8sRefusal(reply, ...rest);
   const reason = said?.reason && REASONS.has(said.reason) ? ` ${said.reason}` : '';
-  if (status === 401) return new K8sRefusal(status, 'auth', 'it does not accept the credential (401)');
+  if (status === 401) return refuse('auth', 'it does not accept the credential (401)');
   if (status === 403) {
-    const isNobody = forbiddenAccount({ status, body }) === ANONYMOUS;
-    return new K8sRefusal(status, 'auth', isNobody ? NOBODY : 'the account may not do that (403)');
+    return refuse('auth', forbiddenAccount(reply) === ANONYMOUS ? NOBODY : 'the account may not do that (403)');
   }
-  if (status === 404 && !said) return new K8sRefusal(status, 'error', 'it is no Kubernetes API server (404)');
-  if (status === 404) return new K8sRefusal(status, 'error', 'there is no such thing (404)');
-  if (status === 429) return new K8sRefusal(status, 'error', 'it has too many requests (429)');
+  if (status === 404 && !said) return refuse('error', 'it is no Kubernetes API server (404)');
+  if (status === 404) return refuse('error', 'there is no such thing (404)');
+  if (status === 429) return refuse('error', 'it has too many requests (429)');
   const origin = said ? '' : ', and not as a Kubernetes API server does';
-  return new K8sRefusal(status, 'error', `it answers ${status}${reason}${origin}`);
+  return refuse('error', `it answers ${status}${reason}${origin}`);
+}
+
+/** Whether the same request may be answered before long. Busy, starting, behind something that restarts. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ClusterFailure)) return false;
+  if (error.reason === 'unreachable') return true;
+  if (error.reason !== 'error' || !(error instanceof K8sRefusal)) return error.reason === 'error';
+  const { status, said } = error;
+  if (status === 409) return said?.reason === 'Conflict' && said.details.kind === 'resourcequotas';
+  if (status < 500) return status === 429 || status === 408;
+  // Asked for a version that it is yet to have, it answers as if it were slow.
+  return !said?.details.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+}
+
+/** For how long it asks to be left alone. */
+export function restMsOf(error: unknown): number | undefined {
+  if (!(error instanceof K8sRefusal)) return undefined;
+  const askedSec = error.reply.retryAfterSec ?? error.said?.details.retryAfterSeconds ?? 0;
+  return Math.min(LONGEST_REST_SEC, askedSec) * 1_000;
 }
 
 /** Whom an API server refuses something: it knows them. */

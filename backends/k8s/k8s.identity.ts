@@ -23,7 +23,7 @@ const ACCOUNT = /^[\w:@.+/-]{1,200}$/;
 export async function identify(client: K8sClient, namespace: string, look: Look): Promise<K8sIdentity> {
   const version = await readVersion(client, look);
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const reply = await client.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', body, look);
+  const reply = await client.ask('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body, ...look });
   if (reply.status < 300) return { version, account: accountOf(reply) };
   // Not allowed where an administrator took that from everyone; not known before Kubernetes 1.28.
   if (isOfSomebody(reply)) return { version, account: shown(forbiddenAccount(reply)) };
@@ -33,7 +33,7 @@ export async function identify(client: K8sClient, namespace: string, look: Look)
 }
 
 async function readVersion(client: K8sClient, look: Look): Promise<string | undefined> {
-  const reply = await client.get('/version', look);
+  const reply = await client.ask('GET', '/version', look);
   if (isOfSomebody(reply)) return undefined;
   if (reply.status >= 300) throw refusalOf(reply);
   const version = Version.safeParse(reply.body).data;
@@ -57,6 +57,6 @@ const isOfSomebody = (reply: Reply): boolean => ![undefined, ANONYMOUS].includes
 async function requireSomebody(client: K8sClient, namespace: string, look: Look): Promise<void> {
   const [right] = JOB_RIGHTS;
   if (!right) return;
-  const reply = await client.post(REVIEWS, accessReview(namespace, right), look);
+  const reply = await client.ask('POST', REVIEWS, { body: accessReview(namespace, right), ...look });
   if (reply.status >= 300 && !isOfSomebody(reply)) throw refusalOf(reply);
 }

@@ -74,7 +74,7 @@ export class K8sInspector {
   }
 
   private async read<Shape extends z.ZodType>(path: string, shape: Shape, query = {}): Promise<z.infer<Shape>> {
-    const reply = await this.client.get(path, this.look, query);
+    const reply = await this.client.ask('GET', path, { ...this.look, query });
     if (reply.status !== 200) throw refusalOf(reply);
     const parsed = shape.safeParse(reply.body);
     if (!parsed.success) throw unreadableFailure();

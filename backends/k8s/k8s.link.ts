@@ -21,7 +21,7 @@ export class K8sLink {
   /** A program that hands out the credential may hang: it is waited for as long as the cluster is. */
   async connect(signal: AbortSignal): Promise<Connected> {
     this.connected ??= this.open().then((access) => ({
-      client: new K8sClient(access, this.egress),
+      client: new K8sClient(access, this.egress, access.isOfHost && this.open),
       namespace: access.namespace,
     }));
     try {

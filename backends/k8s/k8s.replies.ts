@@ -10,7 +10,9 @@ const Metadata = z.object({ name: z.string(), labels: Texts.optional() });
 /** One page of a list, its items not looked at yet. */
 export const ListPage = z.object({
   items: z.array(z.unknown()),
-  metadata: z.object({ continue: Text }).catch({ continue: undefined }),
+  metadata: z
+    .object({ continue: Text, resourceVersion: Text })
+    .catch({ continue: undefined, resourceVersion: undefined }),
 });
 
 const Taint = z.object({ key: z.string(), value: Text, effect: z.string() });
@@ -54,9 +56,12 @@ const ObjectMeta = z.object({
   uid: z.string(),
   labels: Texts.optional().default({}),
   annotations: Texts.optional().default({}),
+  resourceVersion: Text,
   creationTimestamp: Time,
   /** It is being deleted. */
   deletionTimestamp: Time,
+  /** What has to let go of it before it is gone. */
+  finalizers: z.array(z.string()).optional().catch(undefined),
   ownerReferences: list(z.object({ kind: z.string(), name: z.string(), uid: z.string() })),
 });
 

@@ -46,7 +46,7 @@ export function accessReview(namespace: string, right: Right): object {
 
 /** Whether our account has a right, by the cluster's own word. */
 export async function isAllowed(client: K8sClient, namespace: string, right: Right, look: Look): Promise<boolean> {
-  const reply = await client.post(REVIEWS, accessReview(namespace, right), look);
+  const reply = await client.ask('POST', REVIEWS, { body: accessReview(namespace, right), ...look });
   const review = reply.status < 300 ? Review.safeParse(reply.body).data : undefined;
   if (!review) throw refusalOf(reply);
   return review.status.allowed;
