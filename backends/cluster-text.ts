@@ -1,4 +1,6 @@
 const LONGEST = 100;
+/** Of what a cluster said of one thing. */
+const LONGEST_QUOTE = 300;
 
 /** What a cluster said, on one line, without what moves a cursor or reorders text, and short. */
 export const oneLine = (text: string, longest = LONGEST): string =>
@@ -6,3 +8,6 @@ export const oneLine = (text: string, longest = LONGEST): string =>
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
     .slice(0, longest);
+
+/** Words of a cluster, safe to show. */
+export const quoted = (text: string): string => oneLine(text, LONGEST_QUOTE);

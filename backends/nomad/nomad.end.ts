@@ -1,6 +1,6 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
-import { oneLine } from '../cluster-text.js';
+import { oneLine, quoted } from '../cluster-text.js';
 import {
   eventsOf,
   exitText,
@@ -9,7 +9,6 @@ import {
   isOutOfMemory,
   lastExit,
   lastOf,
-  quoted,
   restartsOf,
   type TaskExit,
   tasksOf,

@@ -1,13 +1,8 @@
 import { oneLine } from '../cluster-text.js';
 import type { JobAllocation, TaskEvent, TaskState } from './nomad.replies.js';
 
-/** Of what a cluster said of one thing. */
-const LONGEST_QUOTE = 300;
 /** How a time is told that never came, where it is told at all. */
 const NEVER = /^(0001-|$)/;
-
-/** Words of the cluster, safe to show. */
-export const quoted = (text: string): string => oneLine(text, LONGEST_QUOTE);
 
 export const isOn = ({ NodeName, NodeID }: JobAllocation): string => {
   const name = oneLine(NodeName || NodeID);

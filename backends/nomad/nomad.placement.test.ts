@@ -1,4 +1,5 @@
-import { placementTimeout, undecided, waitingOf } from './nomad.placement.js';
+import { placementTimeout } from '../start-timeouts.js';
+import { undecided, waitingOf } from './nomad.placement.js';
 import { JobEvaluations } from './nomad.replies.js';
 
 const GPU_CLASS = `\${node.class} = gpu`;

@@ -1,7 +1,6 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
-import { oneLine } from '../cluster-text.js';
+import { oneLine, quoted } from '../cluster-text.js';
 import type { NomadJobDocument } from './nomad.document.js';
-import { quoted } from './nomad.evidence.js';
 import type { JobEvaluation, PlacementFailure } from './nomad.replies.js';
 
 /** Of each kind, in one text. */
@@ -74,14 +73,6 @@ function named(counts: Readonly<Record<string, number>>): [name: string, nodes: 
 }
 
 const nodesText = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
-
-/** A job that was not placed within the patience for it. */
-export function placementTimeout(detail: string, patienceSec: number): AttemptFailure {
-  return {
-    code: 'PLACEMENT_TIMEOUT',
-    message: `not placed within ${patienceSec} s (\`placementPatienceSec\`): ${detail}`,
-  };
-}
 
 /** A job that was only queued for as long as a start may take. */
 export const undecided = (patienceSec: number): AttemptFailure => ({

@@ -3,14 +3,15 @@ import { envelopeOf } from '../../policy/demand.js';
 import type { AllocationEvent } from '../backend.js';
 import { oneLine } from '../cluster-text.js';
 import { pause } from '../pause.js';
+import { placementTimeout, startTimeout } from '../start-timeouts.js';
 import { gcAdvice } from './nomad.end.js';
 import { NomadRefusal } from './nomad.failures.js';
 import { isInNone } from './nomad.nodes.js';
 import { allocationPath, allocationsPath, evaluationsPath } from './nomad.paths.js';
-import { placementTimeout, undecided, waitingOf } from './nomad.placement.js';
+import { undecided, waitingOf } from './nomad.placement.js';
 import { pullTroubleOf } from './nomad.pull.js';
 import { JobAllocation, JobAllocations, JobEvaluations, Nodes } from './nomad.replies.js';
-import { startProgressOf, startTimeout } from './nomad.start.js';
+import { startProgressOf } from './nomad.start.js';
 import { type Choice, chooseAllocation, provenanceOf, standingOf } from './nomad.status.js';
 import { readJob } from './nomad.submit.js';
 import type { Watching } from './nomad.watch.js';
@@ -155,7 +156,7 @@ export class JobPlacing {
       this.pullErrorMs += passedMs;
     }
     if (this.pendingMs >= patience.startMs) {
-      return { kind: 'failed', failure: startTimeout(allocation, patience.startMs / 1_000) };
+      return { kind: 'failed', failure: startTimeout(startProgressOf(allocation), patience.startMs / 1_000) };
     }
     if (this.pendingMs >= SOON_MS) yield* this.say(trouble?.text ?? startProgressOf(allocation));
     const leftMs = patience.startMs - this.pendingMs;

@@ -1,5 +1,6 @@
 import { anAllocation, event, pullFailed, STARTED, terminated } from '../../test/nomad-allocations.js';
-import { startFailureOf, startProgressOf, startTimeout } from './nomad.start.js';
+import { startTimeout } from '../start-timeouts.js';
+import { startFailureOf, startProgressOf } from './nomad.start.js';
 
 const RECEIVED = event('Received', 'Task received by client');
 
@@ -25,7 +26,7 @@ test.each([
 ])('N13 how far it has come: %#', (events, text) => {
   const allocation = anAllocation({ ClientStatus: 'pending' }, ...events);
   expect(startProgressOf(allocation)).toMatch(text);
-  expect(startTimeout(allocation, 900)).toEqual({
+  expect(startTimeout(startProgressOf(allocation), 900)).toEqual({
     code: 'START_TIMEOUT',
     message: `not started 900 s after it was placed: ${startProgressOf(allocation)}`,
   });

@@ -1,6 +1,6 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
-import { oneLine } from '../cluster-text.js';
-import { eventsOf, hasStarted, isOn, lastOf, quoted, restartsOf, textOf } from './nomad.evidence.js';
+import { oneLine, quoted } from '../cluster-text.js';
+import { eventsOf, hasStarted, isOn, lastOf, restartsOf, textOf } from './nomad.evidence.js';
 import { pullTroubleOf } from './nomad.pull.js';
 import type { JobAllocation } from './nomad.replies.js';
 
@@ -16,13 +16,6 @@ export function startProgressOf(allocation: JobAllocation): string {
     return `to be started again ${where}${why ? ` after: ${quoted(textOf(why))}` : ''}`;
   }
   return `starting ${where}: ${said === '' ? oneLine(event.Type) : `${oneLine(event.Type)}: ${said}`}`;
-}
-
-export function startTimeout(allocation: JobAllocation, afterSec: number): AttemptFailure {
-  return {
-    code: 'START_TIMEOUT',
-    message: `not started ${afterSec} s after it was placed: ${startProgressOf(allocation)}`,
-  };
 }
 
 /** Driver failures whose words tell more than that there was one. */
