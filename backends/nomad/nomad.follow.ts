@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AttemptFailure } from '../../contracts/attempt.js';
 import { envelopeOf } from '../../policy/demand.js';
 import type { JobRecord } from '../../policy/record.js';
 import type { AllocationEvent } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
+import { ageOf, badRecord } from '../following.js';
 import { pause } from '../pause.js';
 import { endOf, type LogStanding } from './nomad.end.js';
 import { hasStarted } from './nomad.evidence.js';
@@ -12,7 +12,7 @@ import type { LogEnd, LogPatience } from './nomad.log-finish.js';
 import { JobOutput } from './nomad.output.js';
 import { allocationsPath } from './nomad.paths.js';
 import { findAllocation, type Placed, placedEvent } from './nomad.placing.js';
-import { JobAllocations } from './nomad.replies.js';
+import { type JobAllocation, JobAllocations } from './nomad.replies.js';
 import { chooseAllocation, mayRun } from './nomad.status.js';
 import type { Watching } from './nomad.watch.js';
 
@@ -44,7 +44,7 @@ export class LogFollower {
     private placed: Placed,
   ) {
     this.output = new JobOutput(watching, placed.allocation.ID);
-    this.ageMs = ageOf(placed, watching.allocation.submittedAt);
+    this.ageMs = ageOf(startOf(placed.allocation), watching.allocation.submittedAt);
   }
 
   async *follow(): AsyncGenerator<AllocationEvent> {
@@ -177,23 +177,7 @@ export class LogFollower {
 /** What never started printed nothing. */
 const isVerified = (end: LogEnd): boolean => (end.kind === 'complete' ? end.isVerified : end.kind === 'not-started');
 
-/** What a job with the right nonce printed in place of a record; a log that may be short is to blame before that. */
-function badRecord(fault: string, isWhole: boolean): AllocationEvent {
-  const failure: AttemptFailure = isWhole
-    ? { code: 'BAD_RECORD', message: `the record that it printed is none: ${fault}` }
-    : { code: 'RESULT_LOST', message: `its log may be short, and the record in it is none: ${fault}` };
-  return { kind: 'failed', failure };
-}
-
-/**
- * How long it had run when it was first seen here, ms. A node's clock may be wrong: nothing started before it was
- * submitted, and what was submitted just now has just started.
- */
-function ageOf({ allocation }: Placed, submittedAt: number | undefined): number {
-  const startedAt = Math.max(
-    ...Object.values(allocation.TaskStates).map(({ StartedAt }) => Date.parse(StartedAt) || 0),
-    0,
-  );
-  if (submittedAt === undefined || startedAt === 0) return 0;
-  return Math.max(0, Date.now() - Math.max(startedAt, submittedAt));
+/** Epoch ms; absent where it is not told. */
+function startOf({ TaskStates }: JobAllocation): number | undefined {
+  return Math.max(...Object.values(TaskStates).map(({ StartedAt }) => Date.parse(StartedAt) || 0), 0) || undefined;
 }
