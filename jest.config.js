@@ -50,5 +50,7 @@ export default {
       globalSetup: '<rootDir>/test/setup.ts',
       globalTeardown: '<rootDir>/test/teardown.ts',
     },
+    // On a cluster of Kubernetes that is there already: `npm run test:k8s`.
+    { ...shared, displayName: 'k8s', testMatch: ['<rootDir>/test/k8s/**/*.test.ts'] },
   ],
 };

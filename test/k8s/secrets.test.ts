@@ -1,0 +1,74 @@
+import { GIT_CREDENTIAL_FILE, gitCredentialFile } from '../../policy/git-credential.js';
+import type { Answer } from './admin.js';
+import { LiveCase } from './live-case.js';
+import { describeLive, Site } from './site.js';
+
+const PASSWORD = 'canary-9f1c';
+
+describeLive('what jobs are given', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await Site.open();
+  }, 120_000);
+  afterAll(() => site.close(), 180_000);
+
+  /** Looks at what there is once the job is there, and before it starts. */
+  const before = async <Found>(live: LiveCase, look: () => Promise<Found>): Promise<Found> => {
+    let found: Found | undefined;
+    expect(
+      await live.backend.submit(live.job, live.ref, async () => {
+        found = await look();
+        return true;
+      }),
+    ).toBe('created');
+    if (found === undefined) throw new Error('it was not asked whether its attempt goes on');
+    return found;
+  };
+
+  const ownersOf = ({ metadata }: Answer): unknown[] => {
+    const { ownerReferences = [] } = metadata as { ownerReferences?: { kind: string; name: string }[] };
+    return ownerReferences.map(({ kind, name }) => `${kind}/${name}`);
+  };
+
+  test('all that a job is given belongs to it before it starts', async () => {
+    const registry = { username: 'puller', password: PASSWORD };
+    const image = 'registry.invalid/agent:1';
+    const live = new LiveCase(site, site.backend(), { job: { registry, image, network: 'none' } });
+    const found = await before(live, async () => ({
+      secrets: await live.owned(site.path('secrets')),
+      policies: await live.owned(site.policies()),
+      pods: await live.owned(site.path('pods')),
+    }));
+    const job = `Job/${live.ref.name}`;
+    expect(found.pods).toEqual([]);
+    expect(found.secrets.map(ownersOf)).toEqual([[job], [job]]);
+    expect(found.secrets.map(({ type }) => type).toSorted()).toEqual(['Opaque', 'kubernetes.io/dockerconfigjson']);
+    expect(found.policies.map(ownersOf)).toEqual([[job]]);
+    expect(found.policies[0]?.spec).toMatchObject({
+      podSelector: { matchLabels: { 'everdict.dev/allocation': live.ref.name } },
+      policyTypes: expect.arrayContaining(['Egress']),
+    });
+    expect(found.policies[0]?.spec).not.toHaveProperty('egress');
+    const objects = JSON.stringify([await live.owned(site.jobs()), await live.owned(site.path('pods'))]);
+    for (const secret of [PASSWORD, live.ref.nonce, site.token]) expect(objects).not.toContain(secret);
+    await live.stop();
+  }, 120_000);
+
+  test('the credential of a checkout is gone before the command begins', async () => {
+    const live = new LiveCase(site, site.backend(), {
+      command: `ls -a /everdict/payload; cat /everdict/payload/${GIT_CREDENTIAL_FILE}`,
+    });
+    const credential = gitCredentialFile({ username: 'x', password: PASSWORD });
+    const payload = new Map(live.job.payload);
+    payload.set(GIT_CREDENTIAL_FILE, Buffer.from(credential));
+    payload.set(
+      'setup.0',
+      Buffer.from(`trap 'rm -f "\${0%/*}/${GIT_CREDENTIAL_FILE}"' EXIT\nwc -c <"\${0%/*}/${GIT_CREDENTIAL_FILE}"\n`),
+    );
+    live.job.payload = payload;
+    const { outcome, output } = await live.run();
+    expect(outcome).toBe('failed');
+    expect(output).toMatch(/command/);
+    expect(output).not.toMatch(new RegExp(`^${GIT_CREDENTIAL_FILE}$|${PASSWORD}`, 'm'));
+  }, 120_000);
+});
