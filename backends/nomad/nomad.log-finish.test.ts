@@ -1,6 +1,7 @@
 import type { Fault } from '../../dev/fake-http/fake-faults.js';
 import { LISTING, LOGS, LogLab, STAT } from '../../test/nomad-log-lab.js';
-import { finishLog, type LogEnd, type LogPatience } from './nomad.log-finish.js';
+import type { LogEnd, LogPatience } from '../log-reading.js';
+import { finishLog } from './nomad.log-finish.js';
 
 let lab: LogLab;
 beforeAll(async () => {

@@ -1,31 +1,9 @@
+import { LOG_PATIENCE, type LogBytes, type LogEnd, type LogPatience } from '../log-reading.js';
 import { pause } from '../pause.js';
-import type { LogBytes, LogSize, NomadLogTail } from './nomad.log.js';
-import type { LogTrouble } from './nomad.log-status.js';
-
-/** What became of a log of which no more is written. */
-export type LogEnd =
-  | {
-      kind: 'complete';
-      /** All of it was read, by the sizes of its files. */
-      isVerified: boolean;
-      /** What it is, where that is not what was told of it: all that is left, from its oldest byte on. */
-      instead?: readonly LogBytes[];
-    }
-  /** Less was read than there is, or something else each time. */
-  | { kind: 'short' }
-  | LogTrouble;
+import type { LogSize, NomadLogTail } from './nomad.log.js';
 
 type FinishedTail = Pick<NomadLogTail, 'next' | 'verify' | 'restart'>;
 
-/** How long is waited between tries of what may pass; then it is given up. */
-export interface LogPatience {
-  firstMs: number;
-  longestMs: number;
-  tries: number;
-}
-
-/** Some ten seconds. */
-const PATIENCE: LogPatience = { firstMs: 250, longestMs: 2_000, tries: 8 };
 /** A log that seems short has more in a moment, or never. */
 const SHORT_TRIES = 3;
 /** How often a log that does not agree with its size is read from its beginning. */
@@ -37,7 +15,7 @@ const MOST_REREAD_BYTES = 16 * 1_024 * 1_024;
 export async function* finishLog(
   tail: FinishedTail,
   signal: AbortSignal,
-  patience = PATIENCE,
+  patience = LOG_PATIENCE,
 ): AsyncGenerator<LogBytes, LogEnd> {
   const end = yield* readToEnd(tail, signal, patience);
   return end.kind === 'short' ? readAgain(tail, signal, patience) : end;

@@ -1,14 +1,6 @@
 import type { ClusterReply } from '../cluster-http.js';
 import { oneLine } from '../cluster-text.js';
-
-/** Why there is nothing to read of a log. */
-export type LogTrouble =
-  /** Its task has not started: nothing was collected. */
-  | { kind: 'not-started' }
-  /** It will not come back. */
-  | { kind: 'gone'; text: string }
-  /** It may be there, and cannot be read now. */
-  | { kind: 'unreachable'; text: string };
+import type { LogTrouble } from '../log-reading.js';
 
 const COLLECTED = 'its client has thrown the allocation away';
 

@@ -1,19 +1,13 @@
 import { z } from 'zod';
 import type { KeptBytes, LogStream } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
+import type { LogBytes, LogTrouble } from '../log-reading.js';
 import type { NomadClient } from './nomad.client.js';
 import { noNomad, refusalOf } from './nomad.failures.js';
 import { FrameReader, type LogFrame } from './nomad.frames.js';
 import { type Asked, LogAnswer, type LogPlace } from './nomad.log-answer.js';
-import { type LogTrouble, logTroubleOf } from './nomad.log-status.js';
+import { logTroubleOf } from './nomad.log-status.js';
 import { type LogFile, LogFiles, logFileIndex } from './nomad.rotation.js';
-
-/** `at` is the offset of the first byte in what the job wrote. No bytes: there are no more now. */
-export interface LogBytes {
-  kind: 'bytes';
-  at: number;
-  bytes: Uint8Array;
-}
 
 export type LogRead = LogBytes | LogTrouble;
 

@@ -2,11 +2,12 @@ import type { JobRecord } from '../../policy/record.js';
 import type { PlainBytes } from '../../policy/record-scanner.js';
 import type { AllocationEvent, LogStream } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
+import type { LogEnd, LogPatience } from '../log-reading.js';
 import { logged, ScannedOutput } from '../scanned-output.js';
 import { isPassing } from './nomad.failures.js';
 import { LOG_FILE_MB, NOMAD_TASK } from './nomad.job.js';
 import { type LogRead, NomadLogTail } from './nomad.log.js';
-import { finishLog, type LogEnd, type LogPatience } from './nomad.log-finish.js';
+import { finishLog } from './nomad.log-finish.js';
 import type { Watching } from './nomad.watch.js';
 
 const FILE_BYTES = LOG_FILE_MB * 1_024 * 1_024;
