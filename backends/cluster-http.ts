@@ -25,9 +25,9 @@ export interface ClusterCall {
   budget?: ByteBudget;
   /**
    * Is given each piece of an answer of status 200 as it comes, of any length, and its content type, until it answers
-   * with false; then the reply has no bytes.
+   * with false; then the reply has no bytes. The next one waits for its answer.
    */
-  take?(piece: Buffer, type: string): boolean;
+  take?(piece: Buffer, type: string): boolean | Promise<boolean>;
   /** Is told that such an answer begins, which may be long before its first piece. */
   onOpen?(): void;
 }
@@ -96,11 +96,14 @@ const replyOf = (status: number, headers: ClusterReply['headers'], bytes: Buffer
   },
 });
 
-async function taken(body: Dispatcher.ResponseData['body'], take: (piece: Buffer) => boolean): Promise<Buffer> {
+async function taken(
+  body: Dispatcher.ResponseData['body'],
+  take: (piece: Buffer) => boolean | Promise<boolean>,
+): Promise<Buffer> {
   // Left early it reports an error, to whom it may concern.
   body.on('error', () => undefined);
   const pieces: AsyncIterable<Buffer> = body;
-  for await (const piece of pieces) if (!take(piece)) break;
+  for await (const piece of pieces) if (!(await take(piece))) break;
   return Buffer.alloc(0);
 }
 

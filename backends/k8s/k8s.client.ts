@@ -147,7 +147,7 @@ export class K8sClient {
   async stream(
     path: string,
     query: ClusterCall['query'],
-    { signal, take }: { signal: AbortSignal; take(piece: Buffer): boolean },
+    { signal, take }: { signal: AbortSignal; take(piece: Buffer, type: string): boolean | Promise<boolean> },
   ): Promise<Reply> {
     const answer = await this.send('log', 'GET', path, { query, signal, take });
     return answer.status < 300 ? { status: answer.status } : replyOf(answer);
