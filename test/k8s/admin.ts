@@ -1,9 +1,14 @@
+import { createInterface } from 'node:readline';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
 import { eventually } from '../eventually.js';
 
 /** An object of the API, or an answer that is none. */
 export type Answer = Record<string, unknown> & { kind?: string; message?: string };
+export interface WatchEvent {
+  type: string;
+  object: unknown;
+}
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 const MERGE = 'application/merge-patch+json';
@@ -68,6 +73,19 @@ export class Admin {
   async items(path: string, labels = ''): Promise<Answer[]> {
     const { items } = await this.get(`${path}?labelSelector=${encodeURIComponent(labels)}`);
     return (items ?? []) as Answer[];
+  }
+
+  /** Tells all that becomes of what is there, until `signal` aborts. */
+  async watch(path: string, signal: AbortSignal, take: (event: WatchEvent) => void): Promise<void> {
+    const answer = await request(`${this.server}${path}?watch=1`, {
+      dispatcher: this.agent,
+      headers: this.headers,
+      signal,
+    });
+    if (answer.statusCode !== 200) throw new Error(`watch of ${path}: ${answer.statusCode}`);
+    const lines = createInterface({ input: answer.body });
+    lines.on('line', (line) => take(JSON.parse(line) as WatchEvent));
+    answer.body.on('error', () => lines.close());
   }
 
   close(): Promise<void> {

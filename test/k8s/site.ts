@@ -20,6 +20,15 @@ const GROUPS = { jobs: '/apis/batch/v1', networkpolicies: '/apis/networking.k8s.
 /** Suites of a live cluster: skipped where none is named. */
 export const describeLive = KUBECONFIG ? describe : describe.skip;
 
+/** Whether the cluster has nodes with such labels. */
+export async function hasNodes(labels: string): Promise<boolean> {
+  if (!KUBECONFIG) return false;
+  const admin = new Admin(KUBECONFIG);
+  const nodes = await admin.items('/api/v1/nodes', labels);
+  await admin.close();
+  return nodes.length > 0;
+}
+
 export interface SiteOptions {
   /** Labels of the namespace. */
   labels?: Record<string, string>;
@@ -79,17 +88,17 @@ export class Site {
   /** Of the same account. */
   anotherToken = (): Promise<string> => tokenOf(this.admin, this.namespace);
 
+  /** What a runtime of this namespace says. */
+  runtime(spec: Record<string, unknown> = {}): Record<string, unknown> {
+    const { server, ca } = this.admin;
+    const address = { server, namespace: this.namespace, authSecret: 'kube', ...(ca && { caCert: ca }) };
+    return { ...address, image: IMAGE, ...spec };
+  }
+
   /** As a worker has it for one runtime. */
   cluster({ spec = {}, patience = {}, token = this.token }: BackendOptions = {}): Cluster {
-    const { server, ca } = this.admin;
-    const runtime = aK8sRuntime({
-      server,
-      namespace: this.namespace,
-      authSecret: 'kube',
-      image: IMAGE,
-      ...(ca && { caCert: ca }),
-      ...spec,
-    });
+    const { server } = this.admin;
+    const runtime = aK8sRuntime(this.runtime(spec));
     if (runtime.kind !== 'k8s') throw new Error('the builder makes another kind');
     const bound = { name: 'kube', path: 'authSecret' as const, origins: [server], version: 1, token };
     const cluster = createCluster(runtime, bound, {
