@@ -7,7 +7,7 @@ import { patiently } from '../patiently.js';
 import type { K8sAccess } from './k8s.access.js';
 import { isPassing, plainHttpFailure, refusalOf, restMsOf, unreadableFailure } from './k8s.failures.js';
 import { ListPage } from './k8s.replies.js';
-import { K8sTransport, type Lane, WATCH_SEC } from './k8s.transport.js';
+import { K8sTransport, type Lane } from './k8s.transport.js';
 
 /** How long what passes is tried again; the try that is under way then still has its time. */
 const TRIED_MS = 5_000;
@@ -54,6 +54,8 @@ export interface Listed<Item> {
 export interface Watching {
   resourceVersion: string;
   labelSelector: string;
+  /** The API server ends it after so long, and says something just before. */
+  watchSec: number;
   signal: AbortSignal;
   /** The API server has taken it up: nothing is said before something changes. */
   onOpen(): void;
@@ -130,9 +132,12 @@ export class K8sClient {
   }
 
   /** Is told pieces of lines until the API server ends it, which it does soon. Asked once. */
-  async watch(path: string, { resourceVersion, labelSelector, signal, onOpen, onPiece }: Watching): Promise<void> {
+  async watch(
+    path: string,
+    { resourceVersion, labelSelector, watchSec, signal, onOpen, onPiece }: Watching,
+  ): Promise<void> {
     const query = {
-      ...{ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: WATCH_SEC },
+      ...{ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: watchSec },
       ...{ resourceVersion, labelSelector },
     };
     const take = (piece: Buffer): boolean => {

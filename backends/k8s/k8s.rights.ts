@@ -15,19 +15,16 @@ const rights = (group: Right['group'], resource: string, verbs: readonly string[
 
 /** What running jobs needs. */
 export const JOB_RIGHTS: readonly Right[] = [
-  ...rights('batch', 'jobs', ['create', 'get', 'list', 'watch', 'delete']),
-  ...rights('', 'pods', ['get', 'list', 'watch']),
+  ...rights('batch', 'jobs', ['create', 'get', 'list', 'watch', 'patch', 'delete']),
+  ...rights('', 'pods', ['get', 'list', 'watch', 'delete']),
   ...rights('', 'pods', ['get'], 'log'),
-  ...rights('', 'secrets', ['create', 'get', 'delete']),
+  // Not to read them: who may, may read those of others.
+  ...rights('', 'secrets', ['create', 'delete']),
   ...rights('', 'events', ['list']),
 ];
 
 /** What cases with `network: {mode: "none"}` need besides. */
-export const NETWORK_RIGHTS: readonly Right[] = rights('networking.k8s.io', 'networkpolicies', [
-  'create',
-  'get',
-  'delete',
-]);
+export const NETWORK_RIGHTS: readonly Right[] = rights('networking.k8s.io', 'networkpolicies', ['create', 'delete']);
 
 /** As people write it: `get pods/log`, `create jobs.batch`. */
 export const rightText = ({ verb, group, resource, subresource }: Right): string =>

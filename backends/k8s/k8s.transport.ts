@@ -8,8 +8,6 @@ import type { K8sAccess } from './k8s.access.js';
 export type Lane = 'call' | 'watch' | 'log';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** An API server ends a watch after so long, and says something just before. */
-export const WATCH_SEC = 15;
 /** Of an answer that has not begun. */
 const FIRST_BYTE_MS = 10_000;
 /** One call with its answer, and its turn at a connection where many ask. */
@@ -18,7 +16,7 @@ const CALL_MS = 30_000;
 /** `silenceMs`: of an answer that is under way. A job may print nothing for long. */
 const LANES: Readonly<Record<Lane, { connections: number; silenceMs: number }>> = {
   call: { connections: 8, silenceMs: FIRST_BYTE_MS },
-  watch: { connections: 4, silenceMs: WATCH_SEC * 1_000 + 5_000 },
+  watch: { connections: 4, silenceMs: 60_000 },
   log: { connections: 100_000, silenceMs: 300_000 },
 };
 
