@@ -57,9 +57,10 @@ export interface Container {
   volumeMounts: { name: string; mountPath: string; readOnly?: true }[];
 }
 
-export type Variable =
-  | { name: string; value: string }
-  | { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } };
+export interface Variable {
+  name: string;
+  valueFrom: { secretKeyRef: { name: string; key: string } };
+}
 
 /** As quantities: `500m`, `256Mi`, `1`. */
 export interface Amounts {

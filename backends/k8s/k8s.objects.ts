@@ -47,7 +47,7 @@ export function objectsOf(job: Job, allocation: AllocationRef, spec: PodSource, 
       },
     },
     secrets: [
-      payloadSecret(job, allocation.nonce, meta(payloadSecretName(allocation))),
+      payloadSecret(job, allocation, meta(payloadSecretName(allocation))),
       ...(registry ? [pullSecret(image, registry, meta(pullSecretName(allocation)))] : []),
     ],
     ...(job.network === 'none' && { networkPolicy: closedNetwork(allocation, meta(networkPolicyName(allocation))) }),

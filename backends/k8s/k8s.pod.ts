@@ -43,10 +43,7 @@ export function podOf(job: Job, allocation: AllocationRef, spec: PodSource, pati
       {
         ...container,
         ...lineOf(job),
-        env: [
-          ...secretVariables(job, payloadSecretName(allocation)),
-          { name: 'EVERDICT_ATTEMPT', value: allocation.name },
-        ],
+        env: secretVariables(job, allocation),
         volumeMounts: [
           isCopied ? { name: 'copy', mountPath: PAYLOAD } : { name: 'payload', mountPath: PAYLOAD, readOnly: true },
           { name: 'state', mountPath: STATE },

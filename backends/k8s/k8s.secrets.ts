@@ -1,34 +1,45 @@
 import { PlatformError } from '../../contracts/errors.js';
 import { hostPartOf } from '../../policy/registry-credential.js';
-import type { Job } from '../backend.js';
+import type { AllocationRef, Job } from '../backend.js';
 import type { Meta, SecretDocument, Variable } from './k8s.documents.js';
+import { payloadSecretName } from './k8s.names.js';
 
 /** A Secret takes no more, in bytes of its values. */
 const SECRET_BYTES = 1_048_576;
+/** The document of a Job names each of them, and with many more it is larger than what the cluster stores. */
+const MOST_FILES = 20_000;
 
 /** Under which a variable is in the Secret of a job: no file of a payload is called so. */
 const variableKey = (name: string): string => `env.${name}`;
 
 /** Files and variables of a job. What is mounted names its files: variables are never among them. */
-export function payloadSecret(job: Job, nonce: string, metadata: Meta): SecretDocument {
-  const variables = Object.entries({ ...job.program?.env, EVERDICT_NONCE: nonce });
+export function payloadSecret(job: Job, allocation: AllocationRef, metadata: Meta): SecretDocument {
+  const variables = Object.entries(variablesOf(job, allocation));
   const values: [string, Uint8Array][] = [
     ...job.payload,
     ...variables.map(([name, value]): [string, Uint8Array] => [variableKey(name), Buffer.from(value)]),
   ];
   const bytes = values.reduce((sum, [, value]) => sum + value.length, 0);
-  if (bytes > SECRET_BYTES) {
-    const message = `its files take ${bytes} bytes, and a Secret of Kubernetes holds ${SECRET_BYTES}`;
-    throw new PlatformError('PAYLOAD_TOO_LARGE', message);
-  }
+  if (bytes > SECRET_BYTES) throw tooLarge(`take ${bytes} bytes, and a Secret of Kubernetes holds ${SECRET_BYTES}`);
+  const { size } = job.payload;
+  if (size > MOST_FILES) throw tooLarge(`are ${size} files, and a Job of Kubernetes takes ${MOST_FILES}`);
   return secret(metadata, 'Opaque', values);
 }
 
+const tooLarge = (why: string): PlatformError =>
+  new PlatformError('PAYLOAD_TOO_LARGE', `its files ${why}: give the case one archive that a setup step unpacks`);
+
+const variablesOf = ({ program }: Job, { name, nonce }: AllocationRef): Record<string, string> => ({
+  ...program?.env,
+  EVERDICT_ATTEMPT: name,
+  EVERDICT_NONCE: nonce,
+});
+
 /** The variables that `payloadSecret` holds. Kubernetes replaces nothing in what it takes from a Secret. */
-export const secretVariables = (job: Job, secretName: string): Variable[] =>
-  Object.keys({ ...job.program?.env, EVERDICT_NONCE: '' }).map((name) => ({
+export const secretVariables = (job: Job, allocation: AllocationRef): Variable[] =>
+  Object.keys(variablesOf(job, allocation)).map((name) => ({
     name,
-    valueFrom: { secretKeyRef: { name: secretName, key: variableKey(name) } },
+    valueFrom: { secretKeyRef: { name: payloadSecretName(allocation), key: variableKey(name) } },
   }));
 
 /** Where a kubelet looks for what is for the registry of images without a host, or with one of these. */
