@@ -112,8 +112,8 @@ interface Terminated {
   signal?: number;
   reason?: string;
   message?: string;
-  startedAt?: string;
-  finishedAt?: string;
+  startedAt?: string | null;
+  finishedAt?: string | null;
   containerID?: string;
 }
 
