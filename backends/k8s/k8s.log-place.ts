@@ -1,0 +1,125 @@
+import type { LogMark } from '../../contracts/log-events.js';
+import type { LineSink } from './k8s.log-lines.js';
+
+/** A line of a log, as it is found again. */
+interface LogPlace {
+  /** Offset of its first byte in what the container printed. */
+  at: number;
+  stamp: string;
+  /** Which one it is of the lines in a row that have this timestamp: from 1. */
+  nth: number;
+  /** Of the lines up to it: those of two streams may be some microseconds out of order, and clocks are set back. */
+  latest: string;
+}
+
+const MARK = /^(\d{1,9}) (\S{20,35}) (\S{20,35})$/;
+
+/** A line that is so much later than all that came before another one was not printed before that. */
+const OUT_OF_ORDER_MS = 5_000;
+
+/** What was told of a log, by whatever answers. */
+export class LogSeen {
+  /** The last line of which something was read. */
+  place: Readonly<LogPlace> | undefined;
+  /** Some of what was printed may have been thrown away before it was read. */
+  isCut = false;
+
+  constructor(
+    /** End of what was told. */
+    public end: number,
+    mark: LogMark | undefined,
+  ) {
+    const [, nth, stamp, latest] = MARK.exec(mark?.mark ?? '') ?? [];
+    if (mark && nth && stamp && latest) this.place = { at: mark.at, stamp, nth: Number(nth), latest };
+  }
+
+  /** A line begins there. */
+  reach(at: number, stamp: string, nth: number): void {
+    const { place } = this;
+    if (place && at < place.at) return;
+    this.place = { at, stamp, nth, latest: place && isLater(place.latest, stamp) ? place.latest : stamp };
+  }
+
+  /** From where a later reader can go on: from the beginning of the last line. */
+  get mark(): LogMark | undefined {
+    return this.place && { at: this.place.at, mark: `${this.place.nth} ${this.place.stamp} ${this.place.latest}` };
+  }
+}
+
+/**
+ * One answer, laid to what was told before by the last line that is known of it: from that one on, its bytes have the
+ * offsets that they have in the log. Those that were told are left out. `anew`: that line is known to be there no more,
+ * so that all of the answer was printed after it.
+ */
+export class PlacedLines implements LineSink {
+  private readonly sought: Readonly<LogPlace> | undefined;
+  private at: number | undefined;
+  private stamp = '';
+  private nth = 0;
+  private pieces: Buffer[] = [];
+  private freshAt = 0;
+  /** It holds lines that were printed after the one that is sought, and not that one. */
+  isElsewhere = false;
+
+  constructor(
+    private readonly seen: LogSeen,
+    private readonly isAnew = false,
+  ) {
+    this.sought = seen.place;
+  }
+
+  /** It was found where reading goes on. */
+  get isFound(): boolean {
+    return this.at !== undefined;
+  }
+
+  get hasLines(): boolean {
+    return this.nth > 0;
+  }
+
+  line(stamp: string): boolean {
+    this.nth = stamp === this.stamp ? this.nth + 1 : 1;
+    this.stamp = stamp;
+    this.at ??= this.begin(stamp);
+    if (this.at === undefined) return !this.isElsewhere;
+    this.seen.reach(this.at, stamp, this.nth);
+    return true;
+  }
+
+  text(bytes: Buffer): void {
+    const { at, seen } = this;
+    if (at === undefined) return;
+    this.at = at + bytes.length;
+    if (this.at <= seen.end) return;
+    const fresh = bytes.subarray(Math.max(0, seen.end - at));
+    if (this.pieces.length === 0) this.freshAt = this.at - fresh.length;
+    this.pieces.push(fresh);
+    seen.end = this.at;
+  }
+
+  /** What is to be told of what was read since this was asked last. */
+  fresh(): { at: number; bytes: Buffer } | undefined {
+    const { pieces } = this;
+    if (pieces.length === 0) return undefined;
+    this.pieces = [];
+    return { at: this.freshAt, bytes: Buffer.concat(pieces) };
+  }
+
+  /** The offset of a line; nothing if it was printed before the one that is sought, as far as is known. */
+  private begin(stamp: string): number | undefined {
+    const { sought, seen } = this;
+    if (!sought) return 0;
+    if (stamp === sought.stamp && this.nth === sought.nth) return sought.at;
+    if (this.isAnew) {
+      // How much is missing is not known: a byte stands for it.
+      seen.isCut = true;
+      return seen.end + 1;
+    }
+    this.isElsewhere = Date.parse(stamp) > Date.parse(sought.latest) + OUT_OF_ORDER_MS;
+    return undefined;
+  }
+}
+
+/** Those of nodes that keep UTC are compared as they are. */
+const isLater = (one: string, other: string): boolean =>
+  one.endsWith('Z') && other.endsWith('Z') ? one > other : Date.parse(one) > Date.parse(other);

@@ -1,0 +1,243 @@
+import type { LogMark } from '../../contracts/log-events.js';
+import { ClusterFailure } from '../cluster-client.js';
+import { LOG_PATIENCE, type LogBytes, type LogEnd, type LogPatience, type LogTrouble } from '../log-reading.js';
+import { pause } from '../pause.js';
+import type { K8sClient, Reply } from './k8s.client.js';
+import { isPassing, unreadableFailure } from './k8s.failures.js';
+import { StampedLines } from './k8s.log-lines.js';
+import { LogSeen, PlacedLines } from './k8s.log-place.js';
+import { logFaultOf, logTroubleOf } from './k8s.log-status.js';
+import { piecesOf, type Take } from './k8s.log-stream.js';
+import { tailOf } from './k8s.log-tail.js';
+import { podLogPath } from './k8s.paths.js';
+
+/*
+ * Reading what one container prints. A node serves the current file of a log, from its beginning or from a time on; when
+ * it begins a new file, the old one is out of reach for all but who follows it already. Every line is known by its
+ * timestamp, which is how each answer is laid to what was told before: see `PlacedLines`. States of a reading:
+ * - new: nothing was told, and there is no mark. An answer begins at offset 0; what is kept already is left out.
+ * - placed: a line of the log is known. What comes after it in an answer is told, from the end of what was told on.
+ * - elsewhere: an answer has lines that were printed later than all that was told, and not the one that is known: its
+ *   file was thrown away. All of the answer is told, behind a gap.
+ * Nothing is kept here that a reader of the offsets and of the last mark does not find again. A worker that dies
+ * - before the first mark: the next one reads from the beginning, and leaves out what is kept,
+ * - after a mark: the next one looks for its line, and counts from there. If that file was thrown away since the mark,
+ *   the next one tells a gap, and may tell again what was printed between the mark and the death.
+ * That an answer ends proves nothing, however well it ends: a node that dies ends it so. A log is complete when an answer
+ * that was asked for afterwards has nothing after the last line that was told.
+ */
+
+/** Beside some bytes: where a later reader can go on, all that lies before having been told. */
+export type LogRead = (LogBytes & { mark?: LogMark }) | LogTrouble;
+
+export interface K8sLogOptions {
+  client: Pick<K8sClient, 'stream'>;
+  namespace: string;
+  pod: string;
+  container: string;
+  /** Offset up to which it is kept already. */
+  from: number;
+  /** The last that was noted of it. */
+  mark?: LogMark;
+}
+
+interface Asking {
+  isFollow: boolean;
+  /** Nothing came for so long. */
+  silentMs: number;
+}
+
+/** What became of an answer. */
+type Told =
+  /** `isFound`: it goes on where what was told ends. */
+  { kind: 'ended'; isFound: boolean } | LogTrouble;
+
+interface LogQuery {
+  follow?: string | undefined;
+  sinceTime?: string | undefined;
+  tailLines?: number;
+}
+
+/** Nothing came for so long: it is looked whether there is more all the same; then twice as long, up to the longest. */
+const SILENT_MS = 15_000;
+const LONGEST_SILENT_MS = 120_000;
+/** Of an answer that is to come at once. */
+const STALLED_MS = 30_000;
+const MARK_BYTES = 1_024 * 1_024;
+/** In a log that is long enough to be thrown away in part, marks are not older than that. */
+const MARK_MS = 5_000;
+/** A longer log is not read from its beginning each time that following it goes on, but from some time before. */
+const SHORT_BYTES = 1_024 * 1_024;
+/** More than clocks of nodes are set back at once. */
+const BEFORE_MS = 60_000;
+/** What is gone may be back in a moment: while the runtime of a node restarts, it knows no container. */
+const GONE_TRIES = 3;
+/** More with one timestamp are not counted at the end of a log: it is read. */
+const MOST_TAIL_LINES = 20;
+
+/** Reads the log of one container of one pod. */
+export class K8sLog {
+  private readonly seen: LogSeen;
+  private marked: { at: number; ms: number } | undefined;
+
+  constructor(private readonly options: K8sLogOptions) {
+    this.seen = new LogSeen(options.from, options.mark);
+    if (this.seen.mark) this.marked = { at: this.seen.mark.at, ms: performance.now() };
+  }
+
+  /** Whether some of what was printed may have been thrown away before it was read. */
+  get isHeadCut(): boolean {
+    return this.seen.isCut;
+  }
+
+  /** What is printed, as it comes, until the stream ends, which proves nothing, or `signal` aborts. */
+  async *follow(signal: AbortSignal, silentMs = SILENT_MS): AsyncGenerator<LogRead, void> {
+    const before = this.seen.end;
+    try {
+      const outcome = yield* this.ask({ isFollow: true, silentMs }, signal);
+      // A stream that was cut is gone on with.
+      const isCut = outcome.kind === 'unreachable' && this.seen.end > before;
+      if (outcome.kind !== 'ended' && !isCut) yield outcome;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** What is left of it, once no more is printed, and whether that is all. Throws where `signal` aborts. */
+  async *finish(signal: AbortSignal, patience: LogPatience = LOG_PATIENCE): AsyncGenerator<LogRead, LogEnd> {
+    let tried = 0;
+    for (let delayMs = patience.firstMs; ; delayMs = Math.min(patience.longestMs, delayMs * 2)) {
+      const before = this.seen.end;
+      const end = yield* this.catchUp(signal);
+      if (this.seen.end > before) {
+        tried = 0;
+        delayMs = patience.firstMs / 2;
+        continue;
+      }
+      tried += 1;
+      if (!('text' in end) || tried >= (end.kind === 'gone' ? GONE_TRIES : patience.tries)) return end;
+      await pause(delayMs, signal);
+    }
+  }
+
+  /** Tells what there is beyond what was told: if that is something, `short`. */
+  private async *catchUp(signal: AbortSignal): AsyncGenerator<LogRead, LogEnd> {
+    const tail = await this.tail(signal);
+    if (tail !== undefined) return tail;
+    const before = this.seen.end;
+    const outcome = yield* this.ask({ isFollow: false, silentMs: STALLED_MS }, signal);
+    if (outcome.kind !== 'ended') return outcome;
+    return this.seen.end > before ? { kind: 'short' } : { kind: 'complete', isVerified: outcome.isFound };
+  }
+
+  /** Complete if the last line that there is was told; nothing if that is not known. */
+  private async tail(signal: AbortSignal): Promise<LogEnd | undefined> {
+    const { seen } = this;
+    const { place } = seen;
+    if (!place || place.nth > MOST_TAIL_LINES) return undefined;
+    try {
+      // One line more, by which it shows if another one has that timestamp.
+      const tail = await tailOf((take) => this.open({ tailLines: place.nth + 1 }, take, signal));
+      if (tail.kind === 'none') return undefined;
+      if (tail.kind !== 'line') return tail;
+      const isTold = tail.stamp === place.stamp && tail.nth === place.nth && tail.bytes === seen.end - place.at;
+      return isTold ? { kind: 'complete', isVerified: true } : undefined;
+    } catch (error) {
+      return unreachable(error, signal);
+    }
+  }
+
+  /** Reads an answer, and another one from its beginning if the first one begins elsewhere. */
+  private async *ask(asking: Asking, signal: AbortSignal): AsyncGenerator<LogRead, Told> {
+    const told = yield* this.read(asking, false, signal);
+    return told ?? (yield* this.read(asking, true, signal)) ?? { kind: 'ended', isFound: false };
+  }
+
+  /** What one answer adds to what was told. Nothing if it begins elsewhere. */
+  private async *read(
+    { isFollow, ...asking }: Asking,
+    isAnew: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogRead, Told | undefined> {
+    let { silentMs } = asking;
+    const wasNew = !this.seen.place && this.seen.end === 0;
+    const sinceTime = isFollow && !isAnew ? this.since() : undefined;
+    const placed = new PlacedLines(this.seen, isAnew);
+    const lines = new StampedLines(placed, { isCutBefore: sinceTime !== undefined, isFollow });
+    const query = { follow: isFollow ? 'true' : undefined, sinceTime };
+    const pieces = piecesOf(
+      (take, ending) => this.open(query, take, ending),
+      signal,
+      () => silentMs,
+    );
+    try {
+      for (;;) {
+        const part = await pieces.next();
+        if (part.done) {
+          if (part.value.status !== 200) return logTroubleOf(part.value);
+          break;
+        }
+        if (part.value) {
+          const isWanted = lines.push(part.value);
+          yield* this.told(placed);
+          if (!isWanted) return undefined;
+        } else if (isFollow) {
+          const end = yield* this.catchUp(signal);
+          if (end.kind === 'short') return { kind: 'ended', isFound: true };
+          if (end.kind !== 'complete') return end;
+          silentMs = Math.min(LONGEST_SILENT_MS, silentMs * 2);
+        } else {
+          return { kind: 'unreachable', text: 'its node stopped in the middle of its log' };
+        }
+      }
+    } catch (error) {
+      return unreachable(error, signal);
+    } finally {
+      await pieces.return({ status: 0 });
+    }
+    lines.end();
+    yield* this.told(placed);
+    if (lines.fault !== undefined) return logFaultOf(lines.fault);
+    if (!isFollow && !placed.isFound && placed.hasLines) return undefined;
+    return { kind: 'ended', isFound: placed.isFound || wasNew };
+  }
+
+  private *told(placed: PlacedLines): Generator<LogRead> {
+    const fresh = placed.fresh();
+    if (fresh) yield { kind: 'bytes', ...fresh, ...this.markDue() };
+  }
+
+  /** Where there was no mark for long. */
+  private markDue(): { mark?: LogMark } {
+    const { seen, marked } = this;
+    const { mark } = seen;
+    if (!mark) return {};
+    const ms = performance.now();
+    const isDue = !marked || mark.at >= marked.at + MARK_BYTES || (ms > marked.ms + MARK_MS && mark.at >= MARK_BYTES);
+    if (!isDue || mark.at === marked?.at) return {};
+    this.marked = { at: mark.at, ms };
+    return { mark };
+  }
+
+  /** Whole seconds, from which on lines are asked for; nothing for all of them. */
+  private since(): string | undefined {
+    const { place, end } = this.seen;
+    if (!place || end < SHORT_BYTES) return undefined;
+    return `${new Date(Date.parse(place.stamp) - BEFORE_MS).toISOString().slice(0, 19)}Z`;
+  }
+
+  private open(query: LogQuery, take: Take, signal: AbortSignal): Promise<Reply> {
+    const { client, namespace, pod, container } = this.options;
+    const takeText: Take = (piece, type) => {
+      if (/^text\/html/.test(type)) throw unreadableFailure();
+      return take(piece, type);
+    };
+    const asked = { container, timestamps: 'true', ...query };
+    return client.stream(podLogPath(namespace, pod), asked, { signal, take: takeText });
+  }
+}
+
+function unreachable(error: unknown, signal: AbortSignal): LogTrouble {
+  if (signal.aborted || !isPassing(error) || !(error instanceof ClusterFailure)) throw error;
+  return { kind: 'unreachable', text: error.message };
+}
