@@ -89,7 +89,8 @@ export class StampedLines {
   }
 
   private take(bytes: Buffer, isWhole: boolean): void {
-    if (this.where === 'fault') this.said = `${this.said}${bytes.toString('latin1', 0, FAULT_BYTES)}`.slice(0, FAULT_BYTES);
+    if (this.where === 'fault')
+      this.said = `${this.said}${bytes.toString('latin1', 0, FAULT_BYTES)}`.slice(0, FAULT_BYTES);
     else this.sink.text(isWhole || !this.options.isFollow ? bytes : this.withoutFault(bytes));
     if (isWhole) this.where = 'start';
   }
