@@ -103,9 +103,15 @@ const ContainerStatus = z.object({
 });
 export type ContainerStatus = z.infer<typeof ContainerStatus>;
 
+const Container = z.object({
+  name: z.string(),
+  image: Text,
+  resources: z.object({ limits: Texts }).catch({ limits: {} }),
+});
+
 export const Pod = z.object({
   metadata: ObjectMeta,
-  spec: z.object({ nodeName: Text }).catch({ nodeName: undefined }),
+  spec: z.object({ nodeName: Text, containers: list(Container) }).catch({ nodeName: undefined, containers: [] }),
   status: z
     .object({
       phase: Text,
@@ -127,6 +133,9 @@ export const Pod = z.object({
     }),
 });
 export type Pod = z.infer<typeof Pod>;
+
+/** A pod as it was last seen; `deleted`: it is no longer there. */
+export type SeenPod = Pod & { deleted?: boolean };
 
 export const K8sEvent = z.object({
   metadata: z.object({ name: z.string(), creationTimestamp: Time }),
