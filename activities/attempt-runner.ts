@@ -118,6 +118,7 @@ export class AttemptRunner {
     // To have adopted it again says nothing of whether it can be followed.
     if (submitted === 'created') progress.reachedAt = progress.now();
     if (submitted === 'over') return this.overtaken(input);
+    if (typeof submitted === 'object') return this.ended(input, failed('PLACEMENT_TIMEOUT', submitted.unplaced));
     if (submitted === 'lost')
       return this.ended(input, failed('ALLOCATION_LOST', `${allocation.name} was created, and is gone`));
     if (submitted === 'taken') {

@@ -92,7 +92,12 @@ export interface KeptBytes {
   tail: number;
 }
 
-export type Submitted = 'created' | 'adopted' | 'lost' | 'taken' | 'over';
+export type Submitted = 'created' | 'adopted' | 'lost' | 'taken' | 'over' | Unplaced;
+
+/** The cluster would not even take it in order to wait, for as long as its runtime is patient. */
+export interface Unplaced {
+  unplaced: string;
+}
 
 export interface AllocationPage {
   allocations: Allocation[];

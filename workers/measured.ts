@@ -41,11 +41,11 @@ function measuredBackend(backend: Backend, { dispatch, cleanup, placed }: Worker
   const { kind } = backend;
   return {
     kind,
-    submit: (job, allocation, isLive) =>
+    submit: (job, allocation, isLive, signal) =>
       timed(
         (result, seconds) => dispatch.observe({ kind, result }, seconds),
-        () => backend.submit(job, allocation, isLive),
-        (result) => result,
+        () => backend.submit(job, allocation, isLive, signal),
+        (submitted) => (typeof submitted === 'string' ? submitted : 'unplaced'),
       ),
     stop: (allocation) =>
       timed(

@@ -91,7 +91,10 @@ export function refusalOf(reply: Reply): K8sRefusal {
   const reason = said?.reason && REASONS.has(said.reason) ? ` ${said.reason}` : '';
   if (status === 401) return refuse('auth', 'it does not accept the credential (401)');
   if (status === 403) {
-    return refuse('auth', forbiddenAccount(reply) === ANONYMOUS ? NOBODY : 'the account may not do that (403)');
+    return refuse(
+      'auth',
+      forbiddenAccount(reply) === ANONYMOUS ? NOBODY : `the account may not ${rightIn(reply) ?? 'do that'} (403)`,
+    );
   }
   if (status === 404 && !said) return refuse('error', 'it is no Kubernetes API server (404)');
   if (status === 404) return refuse('error', 'there is no such thing (404)');
@@ -124,6 +127,15 @@ export function forbiddenAccount({ status, body }: Reply): string | undefined {
   const said = status === 403 ? Status.safeParse(body).data : undefined;
   return /\bUser "([^"]{1,200})" cannot /.exec(said?.message ?? '')?.[1];
 }
+
+/** What somebody is not allowed, as people write it: `delete pods`, `get pods/log`. */
+export function rightIn({ status, body }: Reply): string | undefined {
+  const said = status === 403 ? Status.safeParse(body).data : undefined;
+  const [, verb, resource, group] = RIGHT.exec(said?.message ?? '') ?? [];
+  return verb && resource && `${verb} ${resource}${group && `.${group}`}`;
+}
+
+const RIGHT = /\bcannot ([a-z]{1,20}) resource "([a-z/]{1,60})" in API group "([a-z.0-9]{0,60})"/;
 
 /** Anonymous requests are answered, too: that something is answered says nothing of the credential. */
 export const NOBODY = 'it does not know the credential, and takes us for anonymous';

@@ -118,9 +118,9 @@ test('names what is not there, and the rights that are lacking', async () => {
     'get pods/log',
   ]);
   expect(warnings.toSorted()).toEqual([
-    'limits: the account may not do that (403)',
-    'nodes: the account may not do that (403)',
-    'quotas: the account may not do that (403)',
+    'limits: the account may not list limitranges (403)',
+    'nodes: the account may not list nodes (403)',
+    'quotas: the account may not list resourcequotas (403)',
     'there is no namespace nope',
     'there is no runtime class kata',
     expect.stringMatching(/^to run cases without network in namespace nope, the account lacks: create networkpolicies/),
