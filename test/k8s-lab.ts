@@ -1,9 +1,10 @@
 import { createCluster } from '../backends/cluster.js';
 import type { ClusterClient } from '../backends/cluster-client.js';
 import { Egress } from '../backends/egress/guard.js';
-import type { Account, Cluster } from '../dev/fake-k8s/api.js';
 import { makeCertificates } from '../dev/fake-k8s/certificates.js';
+import type { Account } from '../dev/fake-k8s/fake-access.js';
 import { FakeK8s } from '../dev/fake-k8s/fake-k8s.js';
+import type { Seed } from '../dev/fake-k8s/fake-seed.js';
 import { parseAllowList } from '../policy/addresses.js';
 import type { BoundCredential } from '../secrets/cluster-credential.js';
 import { aK8sRuntime, PATIENCE } from './builders.js';
@@ -35,7 +36,7 @@ export const aNode = (name: string, labels: Record<string, string> = {}, spec: o
   },
 });
 
-const aCluster = (): Cluster => ({
+const aCluster = (): Seed => ({
   version: 'v1.34.4',
   nodes: [aNode('node-1')],
   namespaces: ['default', 'evals'],

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 /** What one request is answered with. Objects go as JSON; the text of an error, or of a type of its own, as it is. */
 export type Answer =
@@ -27,7 +29,7 @@ const DRIP_MS = 20;
 export async function send(reply: ServerResponse, answer: Answer): Promise<void> {
   if (answer === 'hang') return;
   if (answer === 'reset') {
-    reply.socket?.resetAndDestroy();
+    reset(reply.socket);
     return;
   }
   if (answer === 'drip' || answer === 'endless') {
@@ -43,6 +45,12 @@ export async function send(reply: ServerResponse, answer: Answer): Promise<void>
   const { text, headers } = encoded(answer);
   reply.writeHead(answer.status, headers);
   reply.end(text);
+}
+
+/** What is encrypted has no reset of its own. */
+function reset(socket: Socket | null): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket?.resetAndDestroy();
 }
 
 /** The bytes of a whole answer, with their type. */

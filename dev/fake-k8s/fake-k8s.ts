@@ -1,8 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import { type Account, answerRequest, type Cluster, type Question } from './api.js';
+import { createServer } from 'node:https';
+import { type Answer as HttpAnswer, send } from '../fake-http/fake-answer.js';
+import { type FaultRule, FaultScript } from '../fake-http/fake-faults.js';
+import { FakeServer } from '../fake-http/fake-server.js';
 import type { Certificates } from './certificates.js';
-import { type Answer, unauthorized } from './status.js';
+import type { Account, Call } from './fake-access.js';
+import { FakeApi } from './fake-api.js';
+import { type ClusterOptions, FakeCluster } from './fake-cluster.js';
+import type { ConnectionKind } from './fake-ledger.js';
+import type { LogHost } from './fake-rest.js';
+import type { Seed } from './fake-seed.js';
+import { type Answer, failure } from './status.js';
 
 /** What a path does in place of the API: answer, never answer, drop the socket, or break off after a part of a body. */
 export type Script = Answer | 'hang' | 'reset' | { partial: string };
@@ -15,30 +23,48 @@ export interface SeenRequest {
   body: string;
 }
 
-export interface FakeK8sOptions {
+export interface FakeK8sOptions extends ClusterOptions {
   certificates: Certificates;
-  cluster: Cluster;
   /** By bearer token. */
   accounts: Record<string, Account>;
   /** Whom a client certificate of the authority stands for. */
   certificateAccount?: Account;
+  /** Answers of what is read, in place of what there is. */
+  cluster?: Seed;
+  /** Where it listens: a free port if absent. */
+  port?: number;
+  /** Of what happens by chance. */
+  seed?: number;
 }
 
-/** A Kubernetes API over HTTPS, as far as it is spoken to: state that tests set, and scripts for what goes wrong. */
+const MOST_BYTES = 3_145_728;
+
+/**
+ * A Kubernetes API over HTTPS, with the controllers behind it. Pods run where a kubelet listens to the store. Any
+ * answer can be scripted.
+ */
 export class FakeK8s {
   readonly requests: SeenRequest[] = [];
   private readonly scripts = new Map<string, Script[]>();
-  private readonly server: Server;
+  private readonly faults: FaultScript;
+  private readonly api: FakeApi;
 
-  private constructor(private readonly options: FakeK8sOptions) {
-    const { ca, server } = options.certificates;
-    const tls = { ...server, ca, requestCert: true, rejectUnauthorized: false };
-    this.server = createServer(tls, (request, response) => void this.serve(request, response));
+  private constructor(
+    private readonly server: FakeServer,
+    private readonly options: FakeK8sOptions,
+    readonly cluster: FakeCluster,
+  ) {
+    this.faults = new FaultScript(options.seed);
+    this.api = new FakeApi(cluster, options.cluster);
   }
 
   static async start(options: FakeK8sOptions): Promise<FakeK8s> {
-    const fake = new FakeK8s(options);
-    await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
+    const { ca, server } = options.certificates;
+    const https = createServer({ ...server, ca, requestCert: true, rejectUnauthorized: false });
+    const cluster = new FakeCluster(options);
+    const listening = await FakeServer.listen(https, options.port, (_socket, open) => cluster.ledger.connected(open));
+    const fake = new FakeK8s(listening, options, cluster);
+    https.on('request', (request, response) => void fake.serve(request, response));
     return fake;
   }
 
@@ -47,8 +73,25 @@ export class FakeK8s {
   }
 
   get port(): number {
-    const address = this.server.address();
-    return address && typeof address !== 'string' ? address.port : 0;
+    return this.server.port;
+  }
+
+  get store() {
+    return this.cluster.store;
+  }
+
+  get ledger() {
+    return this.cluster.ledger;
+  }
+
+  /** Calls that came as far as the rights, in order. */
+  get calls(): readonly Call[] {
+    return this.api.calls;
+  }
+
+  /** Who reads logs; without, there is none. */
+  set logs(host: LogHost) {
+    this.api.logs = host;
   }
 
   /** `GET /version` answers so from now on: one script each time, the last one for good. */
@@ -56,26 +99,52 @@ export class FakeK8s {
     this.scripts.set(route, scripts);
   }
 
-  /** Forgets scripts and requests. */
+  /** What goes wrong from now on, after what was said before. */
+  fault(rule: FaultRule): void {
+    this.faults.add(rule);
+  }
+
+  /** Forgets scripts, faults and what was seen. */
   reset(): void {
     this.scripts.clear();
+    this.faults.clear();
     this.requests.length = 0;
+    this.api.calls.length = 0;
+  }
+
+  /** Cuts every connection. */
+  cut(): void {
+    this.server.cut();
+  }
+
+  /** The API is down: connections are refused, or taken and not answered. What runs runs on. */
+  pause(how: 'refused' | 'hang' = 'refused'): Promise<void> {
+    return this.server.pause(how);
+  }
+
+  resume(): Promise<void> {
+    return this.server.resume();
   }
 
   async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    this.cluster.close();
+    await this.server.stop();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
-    const seen = { method: request.method ?? 'GET', path: pathname, query: searchParams, headers: request.headers };
-    const body = Buffer.concat(chunks).toString('utf8');
-    this.requests.push({ ...seen, body });
-    const scripted = this.next(`${seen.method} ${pathname}`) ?? this.next('*');
-    send(request, response, scripted ?? this.answer(request, { ...seen, body: parse(body) }));
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url);
+    const text = await textOf(request);
+    if (text === undefined || this.server.isSilent) return;
+    const seen = { method: request.method ?? 'GET', path, query, headers: request.headers, body: text };
+    this.requests.push(seen);
+    response.once('close', this.ledger.serving(connectionKind(seen)));
+    const scripted = this.next(`${seen.method} ${path}`) ?? this.next('*');
+    const answer = scripted
+      ? fromScript(scripted)
+      : await this.faults.answer(seen, async () => withType(await this.answer(request, seen, gone.signal)));
+    if (!gone.signal.aborted) await send(response, withType(answer));
   }
 
   private next(route: string): Script | undefined {
@@ -83,13 +152,37 @@ export class FakeK8s {
     return scripts && scripts.length > 1 ? scripts.shift() : scripts?.[0];
   }
 
-  private answer(request: IncomingMessage, question: Omit<Question, 'account'>): Answer {
-    const { accounts, certificateAccount, cluster } = this.options;
+  private answer(request: IncomingMessage, seen: SeenRequest, gone: AbortSignal): HttpAnswer | Promise<HttpAnswer> {
+    const { accounts, certificateAccount } = this.options;
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     const hasCertificate = Reflect.get(request.socket, 'authorized') === true;
     const account = token === undefined ? (hasCertificate ? certificateAccount : undefined) : accounts[token];
-    if (token !== undefined && account === undefined) return unauthorized();
-    return answerRequest(cluster, { ...question, account });
+    if (seen.body.length > MOST_BYTES) {
+      return failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MOST_BYTES}`, {});
+    }
+    const { method, path, query, headers, body: text } = seen;
+    const contentType = (headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
+    const isUnknown = token !== undefined && account === undefined;
+    return this.api.answer(
+      { method, path, query, text, body: parse(text), contentType, gone, ...(account && { account }) },
+      isUnknown,
+    );
+  }
+}
+
+function connectionKind({ path, query }: SeenRequest): ConnectionKind {
+  if (['1', 'true'].includes(query.get('watch') ?? '')) return 'watch';
+  return path.endsWith('/log') ? 'log' : 'call';
+}
+
+/** The body; nothing where the connection broke before its end. */
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  } catch {
+    return undefined;
   }
 }
 
@@ -101,19 +194,20 @@ function parse(body: string): unknown {
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, script: Script): void {
-  if (script === 'hang') return;
-  if (script === 'reset') {
-    request.socket.destroy();
-    return;
-  }
-  if ('partial' in script) {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000000' });
-    response.write(script.partial, () => request.socket.destroy());
-    return;
-  }
-  const { status, body, headers } = script;
-  const isText = typeof body === 'string';
-  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
-  response.end(isText ? body : JSON.stringify(body));
+/** Text is sent as such, whatever its status. */
+function withType(answer: HttpAnswer): HttpAnswer {
+  if (typeof answer === 'string' || !('body' in answer) || typeof answer.body !== 'string') return answer;
+  return { ...answer, headers: { 'content-type': 'text/plain', ...answer.headers } };
+}
+
+function fromScript(script: Script): HttpAnswer {
+  if (typeof script === 'string' || !('partial' in script)) return script;
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'content-length': '1000000' },
+    async *stream() {
+      yield Buffer.from(script.partial);
+      throw new Error('cut');
+    },
+  };
 }

@@ -25,7 +25,7 @@ interface Removal {
  * hands out a copy. Listeners hear of each change in order and once, also of those that listeners make.
  */
 export class FakeStore {
-  private readonly objects = new Map<string, { kind: Kind; object: Stored }>();
+  private readonly objects = new Map<Kind, Map<string, Stored>>();
   private readonly listeners = new Set<Listener>();
   private readonly untold: Change[] = [];
   private history: Change[] = [];
@@ -37,13 +37,16 @@ export class FakeStore {
 
   constructor(private readonly historyLimit = 10_000) {}
 
-  /** A name is made where there is `generateName`. Throws if there is one of the name. */
+  /** A name is made where there is `generateName`, a uid where there is none. Throws if there is one of the name. */
   create<K extends Kind>(kind: K, namespace: string, draft: Draft<Kinds[K]>): Kinds[K] {
     const { metadata } = draft;
     const name = metadata.name || this.freeName(kind, namespace, metadata.generateName ?? '');
-    const key = keyOf(kind, namespace, name);
-    if (this.objects.has(key)) throw new Error(`${key} already exists`);
-    const own = { uid: randomUUID(), generation: 1, creationTimestamp: timestamp() };
+    if (this.get(kind, namespace, name)) throw new Error(`${kind} ${namespace}/${name} already exists`);
+    const own = {
+      uid: metadata.uid ?? randomUUID(),
+      creationTimestamp: timestamp(),
+      ...('spec' in draft && { generation: 1 }),
+    };
     const object = {
       ...copyOf(draft),
       metadata: { ...copyOf(metadata), name, ...(namespace && { namespace }), ...own, resourceVersion: '' },
@@ -52,19 +55,23 @@ export class FakeStore {
     return object;
   }
 
+  /** With the prefix and an ending that nothing of the kind has. */
+  freeName(kind: Kind, namespace: string, prefix: string): string {
+    for (;;) {
+      const name = generatedName(prefix);
+      if (!this.get(kind, namespace, name)) return name;
+    }
+  }
+
   get<K extends Kind>(kind: K, namespace: string, name: string): Kinds[K] | undefined {
-    return this.objects.get(keyOf(kind, namespace, name))?.object as Kinds[K] | undefined;
+    return this.of(kind).get(`${namespace}/${name}`);
   }
 
   /** Of one namespace, or of all, by name. */
   list<K extends Kind>(kind: K, namespace?: string): Kinds[K][] {
-    const found: Kinds[K][] = [];
-    for (const entry of this.objects.values()) {
-      if (entry.kind !== kind) continue;
-      if (namespace === undefined || (entry.object.metadata.namespace ?? '') === namespace) {
-        found.push(entry.object as Kinds[K]);
-      }
-    }
+    const all = [...this.of(kind).values()];
+    const found =
+      namespace === undefined ? all : all.filter(({ metadata }) => (metadata.namespace ?? '') === namespace);
     return found.sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
   }
 
@@ -83,7 +90,7 @@ export class FakeStore {
     const after = copyOf(before);
     change(after);
     if (isSame(before, after)) return before;
-    if (!isSame(specOf(before), specOf(after))) after.metadata.generation = (before.metadata.generation ?? 1) + 1;
+    if (!isSame(specOf(before), specOf(after))) after.metadata.generation = generationAfter(before);
     this.put(isDone(after) ? 'DELETED' : 'MODIFIED', kind, after, before);
     return after;
   }
@@ -106,7 +113,7 @@ export class FakeStore {
     if (metadata.deletionTimestamp === undefined || isSooner) {
       metadata.deletionTimestamp = timestamp(graceSeconds * 1_000);
       metadata.deletionGracePeriodSeconds = graceSeconds;
-      metadata.generation = (metadata.generation ?? 1) + 1;
+      metadata.generation = generationAfter(before);
     }
     if (isDone(after)) this.put('DELETED', kind, { ...after, metadata: { ...before.metadata } }, before);
     else if (!isSame(before, after)) this.put('MODIFIED', kind, after, before);
@@ -131,11 +138,10 @@ export class FakeStore {
     this.oldestVersion = this.version;
   }
 
-  private freeName(kind: Kind, namespace: string, prefix: string): string {
-    for (;;) {
-      const name = generatedName(prefix);
-      if (!this.get(kind, namespace, name)) return name;
-    }
+  private of<K extends Kind>(kind: K): Map<string, Kinds[K]> {
+    const objects = this.objects.get(kind) ?? new Map<string, Stored>();
+    this.objects.set(kind, objects);
+    return objects as Map<string, Kinds[K]>;
   }
 
   private put<K extends Kind>(type: Change['type'], kind: K, object: Kinds[K], previous?: Kinds[K]): void {
@@ -143,9 +149,8 @@ export class FakeStore {
     const { version } = this;
     object.metadata.resourceVersion = String(version);
     freeze(object);
-    const key = keyOf(kind, object.metadata.namespace ?? '', object.metadata.name);
-    if (type === 'DELETED') this.objects.delete(key);
-    else this.objects.set(key, { kind, object });
+    if (type === 'DELETED') this.of(kind).delete(pathOf(object));
+    else this.of(kind).set(pathOf(object), object);
     const change: Change = { type, kind, object, version, ...(previous && { previous }) };
     this.history.push(change);
     if (this.history.length > this.historyLimit) this.forgetHalf();
@@ -172,12 +177,12 @@ export class FakeStore {
   }
 }
 
-const keyOf = (kind: Kind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 const pathOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 /** As it would be after its way over the wire: what is undefined is absent. */
 const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const generationAfter = ({ metadata }: Stored): number | undefined => metadata.generation && metadata.generation + 1;
 const specOf = (object: Stored): unknown => Reflect.get(object, 'spec');
 
 const isDone = ({ metadata }: Stored): boolean =>
