@@ -58,7 +58,11 @@ describe('siteFaults', () => {
     ['nothing declared, on local', {}, local()],
     ['nothing declared, on nomad', {}, nomad()],
     ['an open network', { network: { mode: 'public' } }, k8s()],
-    ['no network on a listed cluster', none, k8s({ server: 'https://kube.example.test:6443', authSecret: 'T' })],
+    [
+      'no network on a listed cluster',
+      none,
+      k8s({ server: 'https://kube.example.test:6443', authSecret: 'T', kubeconfigSecret: undefined }),
+    ],
     ['CPU with a clock', { resources: { cpu: 500 } }, nomad({ cpuMhzPerCore: 2_400 })],
     ['CPU on k8s', { resources: { cpu: 500 } }, k8s()],
     ['CPU and memory on local', { resources: { cpu: 500, memoryMb: 64 } }, local()],

@@ -2,7 +2,8 @@ import type { EvalCase } from '../contracts/case.js';
 import type { ErrorCode, FieldError } from '../contracts/errors.js';
 import type { HarnessSpec } from '../contracts/harness.js';
 import { Capability, type RuntimeSpec } from '../contracts/runtime.js';
-import { declaredResources } from './demand.js';
+import { declaredResources, imageOf } from './demand.js';
+import { k8sCaseFaults, k8sFaults } from './k8s-spec.js';
 import { NOMAD_LEAST_MEMORY_MB, nomadFaults } from './nomad-spec.js';
 
 /** Container runtimes with a kernel or a guest of their own. Others count as hardened only where the spec declares `sandbox`. */
@@ -68,7 +69,7 @@ export interface OperatorFlags {
 
 /** Why this deployment does not take such a runtime at all, or its cluster none of its jobs; paths are those of the spec. */
 export function runtimeFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldError[] {
-  const faults = spec.kind === 'nomad' ? nomadFaults(spec) : [];
+  const faults = clusterFaults(spec);
   const refuse = (path: string, message: string) => faults.push({ path, message });
   if (spec.kind === 'local' && !flags.allowLocalRuntimes) {
     refuse(
@@ -89,6 +90,17 @@ export function runtimeFaults(spec: RuntimeSpec, flags: OperatorFlags): FieldErr
     );
   }
   return faults;
+}
+
+function clusterFaults(spec: RuntimeSpec): FieldError[] {
+  switch (spec.kind) {
+    case 'local':
+      return [];
+    case 'nomad':
+      return nomadFaults(spec);
+    case 'k8s':
+      return k8sFaults(spec);
+  }
 }
 
 export interface SiteFault extends FieldError {
@@ -118,8 +130,10 @@ function networkFault({ network }: EvalCase, spec: RuntimeSpec, flags: OperatorF
   if (network.mode === 'allowlist') return `${siteName(spec)} cannot enforce mode allowlist`;
   if (spec.kind !== 'k8s') return `${siteName(spec)} cannot enforce mode none`;
   const clusters = flags.networkPolicyClusters ?? [];
-  const isListed = [spec.server, spec.context].some((name) => name !== undefined && clusters.includes(name));
-  return isListed ? undefined : 'mode none needs a cluster the operator listed in EVERDICT_NETWORK_POLICY_CLUSTERS';
+  // A kubeconfig says itself which cluster it is for, whatever stands beside it.
+  const name = spec.kubeconfigSecret === undefined ? (spec.server ?? spec.context) : undefined;
+  if (name !== undefined && clusters.includes(name)) return undefined;
+  return 'mode none needs a cluster the operator listed in EVERDICT_NETWORK_POLICY_CLUSTERS, by the `server` or `context` of its runtime';
 }
 
 /** What the site cannot enforce, whatever capabilities it declares: path and reason. */
@@ -141,6 +155,10 @@ function unenforceable(
   }
   if (memoryMb !== undefined && spec.kind === 'nomad' && memoryMb < NOMAD_LEAST_MEMORY_MB) {
     refuse('resources.memoryMb', `${memoryMb} MB is less than the ${NOMAD_LEAST_MEMORY_MB} MB that Nomad gives a job`);
+  }
+  if (spec.kind === 'k8s') {
+    const image = imageOf(evalCase, harness, spec);
+    for (const { path, message } of k8sCaseFaults({ memoryMb }, image)) refuse(path, message);
   }
   if (evalCase.placement?.isolation === 'sandbox' && !isContainerRuntime(spec)) {
     refuse('placement.isolation', `${siteName(spec)} cannot isolate jobs in a sandbox`);

@@ -132,7 +132,15 @@ test('chooses exactly what satisfies each case by itself', () => {
     fc
       .record({
         env: maybe([{ kind: 'browser' }, { kind: 'os-use', os: 'windows' }, { kind: 'os-use', os: 'linux' }]),
-        resources: maybe([{ cpu: 100 }, { memoryMb: 300 }, { gpu: 1 }, { cpu: 900, memoryMb: 100 }]),
+        image: maybe(['a:1', 'a:.b']),
+        resources: maybe([
+          { cpu: 100 },
+          { memoryMb: 7 },
+          { memoryMb: 5 },
+          { memoryMb: 300 },
+          { gpu: 1 },
+          { cpu: 900, memoryMb: 100 },
+        ]),
         network: maybe([{ mode: 'none' }, { mode: 'public' }]),
         placement: maybe([{ isolation: 'sandbox' }, { os: 'windows' }, { os: 'linux' }]),
       })

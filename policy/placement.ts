@@ -5,6 +5,9 @@ import type { Envelope, RuntimeSpec } from '../contracts/runtime.js';
 import type { LimitsInForce } from './admission/limits.js';
 import { type OperatorFlags, siteFaults } from './capabilities.js';
 import { declaredResources, demandOf, exceeds } from './demand.js';
+import { imageFault } from './image-name.js';
+import { K8S_LEAST_MEMORY_MB } from './k8s-spec.js';
+import { NOMAD_LEAST_MEMORY_MB } from './nomad-spec.js';
 
 /** A runtime that may be chosen. */
 export interface Candidate {
@@ -31,6 +34,8 @@ interface Asked {
   by: string;
 }
 
+/** Below which some kind of runtime takes no job. */
+const LEAST_MEMORY_MB = [NOMAD_LEAST_MEMORY_MB, K8S_LEAST_MEMORY_MB];
 const AXES = ['memoryMb', 'cpuMillicores'] as const;
 const FIELDS = { memoryMb: 'resources.memoryMb', cpuMillicores: 'resources.cpu' } as const;
 
@@ -118,10 +123,16 @@ export class Placement<Site extends Candidate> {
     else this.unmet.set(need, { lackedBy: new Set([index]), example });
   }
 
-  /** Cases of one kind have the same faults on every runtime, but for numbers in their texts. */
+  /** Cases of one kind have the same faults on every runtime, but for numbers and names in their texts. */
   private kindOf(evalCase: EvalCase): string {
-    const { cpu, gpu } = declaredResources(evalCase, this.harness);
-    return JSON.stringify([cpu !== undefined, gpu !== undefined, ...SITE_FIELDS.map((field) => field.of(evalCase))]);
+    const { cpu, memoryMb = Number.POSITIVE_INFINITY, gpu } = declaredResources(evalCase, this.harness);
+    const { image } = evalCase;
+    return JSON.stringify([
+      ...[cpu !== undefined, gpu !== undefined],
+      ...LEAST_MEMORY_MB.map((least) => memoryMb < least),
+      ...[image !== undefined, image !== undefined && imageFault(image) !== undefined],
+      ...SITE_FIELDS.map((field) => field.of(evalCase)),
+    ]);
   }
 
   private compare(one: Site, other: Site): number {
