@@ -3,28 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, ConfigMissing } from './fake-command.js';
 import type { FakeImages } from './fake-images.js';
+import type { KubeletPace } from './fake-kubelet-pace.js';
 import { ContainerLog } from './fake-log.js';
 import type { Container, ContainerStatus } from './fake-objects.js';
 import { ended, killDescendant, killGroup, launch, terminate } from './fake-process.js';
+import { type Pulling, pullImage } from './fake-pull.js';
 import { startFailure } from './fake-start-failure.js';
 import { timestamp } from './fake-store.js';
-
-/** How long what a kubelet does takes, in ms. */
-export interface KubeletPace {
-  /** From a pod that is placed to its sandbox. */
-  createMs: number;
-  /** Until a container that runs is seen to. */
-  noticeMs: number;
-  /** From the end of the containers to the phase that says so. */
-  settleMs: number;
-  /** From the end of a pod that is deleted until it is gone. */
-  removeMs: number;
-  /** How long the failure of a pull shows, before and between back-offs. */
-  pullErrorMs: number;
-  pullBackOffMs: number;
-  /** Before what is missing is looked for again. */
-  retryMs: number;
-}
 
 /** What a container finds where it runs. */
 export interface ContainerPlace {
@@ -38,8 +23,6 @@ export interface ContainerPlace {
   /** Resolves while its node is up. */
   nodeUp(): Promise<void>;
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
-  started(): void;
-  ended(): void;
   /** Something of its status is another. */
   changed(): void;
 }
@@ -145,11 +128,17 @@ export class ContainerRun {
     child.once('exit', () => clearTimeout(timer));
   }
 
+  private get pulling(): Pulling {
+    const { images, pace, event } = this.place;
+    const wait = (reason: string, message: string) => this.wait(reason, message);
+    return { images, pace, event, wait, pause: (ms) => this.pause(ms), isStopping: () => this.isStopping };
+  }
+
   /** Pulls its image, and looks up what it is to be started with, for as long as it takes. */
   private async prepare(): Promise<Command | undefined> {
     while (!this.isStopping) {
       await this.place.nodeUp();
-      if (!(await this.pull())) continue;
+      if (!(await pullImage(this.container, this.pulling))) continue;
       try {
         return this.place.command();
       } catch (error) {
@@ -160,45 +149,6 @@ export class ContainerRun {
       }
     }
     return undefined;
-  }
-
-  /** Whether the image is there. */
-  private async pull(): Promise<boolean> {
-    const { container, place } = this;
-    const { image = '' } = container;
-    const trouble = place.images.troubleOf(container);
-    const rule = place.images.ruleOf(container);
-    if (!trouble) {
-      if (typeof rule === 'object') {
-        place.event('Normal', 'Pulling', `Pulling image "${image}"`);
-        await this.pause(rule.takesMs);
-        place.event('Normal', 'Pulled', `Successfully pulled image "${image}" in ${rule.takesMs}ms`);
-        place.images.rules.delete(image);
-      } else {
-        place.event('Normal', 'Pulled', `Container image "${image}" already present on machine`);
-      }
-      return true;
-    }
-    const { reason, message } = trouble;
-    if (reason === 'ErrImagePull') {
-      place.event('Normal', 'Pulling', `Pulling image "${image}"`);
-      place.event('Warning', 'Failed', `Failed to pull image "${image}": ${message}`);
-    } else {
-      place.event('Warning', reason === 'InvalidImageName' ? 'InspectFailed' : reason, message);
-    }
-    place.event('Warning', 'Failed', `Error: ${reason}`);
-    this.wait(reason, message);
-    await this.pause(reason === 'ErrImagePull' ? place.pace.pullErrorMs : place.pace.retryMs);
-    if (reason === 'ErrImagePull' && !this.isStopping) await this.backOff(image, message);
-    return false;
-  }
-
-  private async backOff(image: string, message: string): Promise<void> {
-    const { place } = this;
-    place.event('Normal', 'BackOff', `Back-off pulling image "${image}"`);
-    place.event('Warning', 'Failed', 'Error: ImagePullBackOff');
-    this.wait('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: ${message}`);
-    await this.pause(place.pace.pullBackOffMs);
   }
 
   private async execute(command: Command): Promise<void> {
@@ -219,10 +169,9 @@ export class ContainerRun {
       return;
     }
     this.child = child;
-    place.started();
     place.event('Normal', 'Started', `Started container ${name}`);
     const startedAt = timestamp();
-    const end = ended(child, this.log).finally(() => place.ended());
+    const end = ended(child, this.log);
     // It may have been told so while it started.
     if (this.isStopping) this.interrupt();
     const noticed = setTimeout(() => {

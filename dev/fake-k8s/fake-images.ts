@@ -15,10 +15,6 @@ const NAME = /^(?:[\w.-]+(?::\d+)?\/)?[a-zA-Z0-9]+(?:[._/-]+[a-zA-Z0-9]+)*(?::[\
 export class FakeImages {
   readonly rules = new Map<string, ImageRule>();
 
-  ruleOf({ image = '' }: Container): ImageRule | undefined {
-    return this.rules.get(image);
-  }
-
   troubleOf({ image = '', imagePullPolicy }: Container): ImageTrouble | undefined {
     const fault = nameFault(image);
     if (fault) {

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KubeletPace } from './fake-container.js';
 import { FakeImages } from './fake-images.js';
-import { KubeletEvents } from './fake-kubelet-events.js';
+import { KubeletEvents, type PodEvent } from './fake-kubelet-events.js';
+import { type KubeletPace, PACE } from './fake-kubelet-pace.js';
 import type { Pod } from './fake-objects.js';
 import { PodRun } from './fake-pod.js';
 import type { FakeStore } from './fake-store.js';
@@ -16,15 +16,8 @@ export interface KubeletOptions {
   pace?: Partial<KubeletPace>;
   /** A log is rotated when it is larger. */
   rotateBytes?: number;
-  /** A process of a pod has started, or has ended. */
-  started?: (pod: Pod) => void;
-  ended?: (pod: Pod) => void;
 }
 
-const PACE: KubeletPace = {
-  ...{ createMs: 20, noticeMs: 20, settleMs: 40, removeMs: 20 },
-  ...{ pullErrorMs: 300, pullBackOffMs: 300, retryMs: 200 },
-};
 const ROTATE_BYTES = 10 * 1024 * 1024;
 
 /** Runs the pods that are bound to one node, and writes their status. */
@@ -68,6 +61,11 @@ export class FakeKubelet {
   /** What it has of a pod: nothing before it has seen it, and after the pod is gone. */
   runOf({ metadata }: Pod): PodRun | undefined {
     return this.runs.get(metadata.uid);
+  }
+
+  /** Tells of something that befalls a pod, unless it is down. */
+  tell(pod: Pod, event: PodEvent): void {
+    if (this.isUp && !this.isClosed) this.events.record(pod, event);
   }
 
   /** It is out of reach, and tells nothing. `isKilled`: so does all that runs there. */
@@ -116,17 +114,13 @@ export class FakeKubelet {
   }
 
   private start(pod: Pod): PodRun {
-    const { root, pace, rotateBytes = ROTATE_BYTES, started, ended } = this.options;
+    const { root, pace, rotateBytes = ROTATE_BYTES } = this.options;
     const run = new PodRun(pod, {
       ...{ store: this.store, images: this.images, pace: { ...PACE, ...pace }, rotateBytes },
       directory: join(root, pod.metadata.uid),
       nodeUp: () => this.up(),
       isUp: () => this.isUp,
-      event: (of, event) => {
-        if (this.isUp && !this.isClosed) this.events.record(of, event);
-      },
-      started: (of) => started?.(of),
-      ended: (of) => ended?.(of),
+      event: (of, event) => this.tell(of, event),
     });
     this.runs.set(pod.metadata.uid, run);
     return run;

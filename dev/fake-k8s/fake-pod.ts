@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandOf } from './fake-command.js';
-import { type ContainerPlace, ContainerRun, type KubeletPace } from './fake-container.js';
+import { type ContainerPlace, ContainerRun } from './fake-container.js';
 import type { FakeImages } from './fake-images.js';
 import type { PodEvent } from './fake-kubelet-events.js';
+import type { KubeletPace } from './fake-kubelet-pace.js';
 import type { Container, Pod } from './fake-objects.js';
 import { endOf, type PodState, statusOf, type Verdict } from './fake-pod-status.js';
 import { type FakeStore, timestamp } from './fake-store.js';
@@ -21,8 +22,6 @@ export interface PodPlace {
   /** A node that is down tells nothing. */
   isUp(): boolean;
   event(pod: Pod, event: PodEvent): void;
-  started(pod: Pod): void;
-  ended(pod: Pod): void;
 }
 
 const DEADLINE: Verdict = {
@@ -180,7 +179,7 @@ export class PodRun {
   }
 
   private placeOf(container: Container, isInit: boolean): ContainerPlace {
-    const { store, images, pace, rotateBytes, directory, nodeUp, started, ended } = this.place;
+    const { store, images, pace, rotateBytes, directory, nodeUp } = this.place;
     const { pod } = this;
     const { namespace = '' } = pod.metadata;
     const fieldPath = `spec.${isInit ? 'initContainers' : 'containers'}{${container.name}}`;
@@ -193,8 +192,6 @@ export class PodRun {
           secretOf: (name) => store.get('secrets', namespace, name),
         }),
       event: (type, reason, message) => this.place.event(pod, { type, reason, message, fieldPath }),
-      started: () => started(pod),
-      ended: () => ended(pod),
       changed: () => this.report(),
     };
   }
