@@ -1,8 +1,7 @@
-import { ClusterFailure } from '../cluster-client.js';
 import { quoted } from '../cluster-text.js';
 import type { LogTrouble } from '../log-reading.js';
 import type { Reply } from './k8s.client.js';
-import { refusalOf } from './k8s.failures.js';
+import { K8sRefusal, refusalOf } from './k8s.failures.js';
 
 /** Of a container that has not started, in all the words of nodes for that. */
 const WAITING = / is waiting to start\b|^container ".*" in pod ".*" is not available$/;
@@ -22,7 +21,7 @@ export function logTroubleOf(reply: Reply): LogTrouble {
   if (status >= 500) return { kind: 'unreachable', text: `its node does not give its log now (${status})` };
   if (status === 429) return { kind: 'unreachable', text: refusal.message };
   if (refusal.reason === 'error' && message) {
-    throw new ClusterFailure('error', `it does not give the log (${status}): ${quoted(message)}`, { cause: refusal });
+    throw new K8sRefusal(reply, 'error', `it does not give the log (${status}): ${quoted(message)}`);
   }
   throw refusal;
 }
