@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { EventRecorder } from '../dev/fake-k8s/fake-events.js';
 import { FakeKubelets, type KubeletsOptions } from '../dev/fake-k8s/fake-kubelets.js';
 import { NodeFaults } from '../dev/fake-k8s/fake-node-faults.js';
 import type { Container, Pod, PodSpec } from '../dev/fake-k8s/fake-objects.js';
@@ -31,7 +32,7 @@ export class KubeletLab {
   constructor(options: Partial<KubeletsOptions> = {}) {
     const status = { capacity: {}, allocatable: {}, conditions: [] };
     this.store.create('nodes', '', { metadata: { name: 'rack-1' }, spec: {}, status });
-    this.kubelets = new FakeKubelets(this.store, { root: this.root, ...options });
+    this.kubelets = new FakeKubelets(this.store, new EventRecorder(this.store), { root: this.root, ...options });
     this.faults = new NodeFaults(this.store, this.kubelets);
   }
 

@@ -11,10 +11,14 @@ import { type Answer, alreadyExists, denied, invalid, notFound } from './status.
 /** A text refuses the object, in the words of whoever vetoes. */
 export type Veto = (kind: Kind, draft: Draft<Stored>) => string | undefined;
 
+/** What a webhook of this cluster makes of a pod. */
+export type PodChange = (pod: Draft<Pod>) => Draft<Pod>;
+
 /** Lets objects in, as they are with what a server adds: those of its API as those of its controllers. */
 export class Admission {
   /** What only this cluster refuses, such as by a policy on pods. */
   veto: Veto = () => undefined;
+  changePod: PodChange = (pod) => pod;
 
   constructor(private readonly store: FakeStore) {}
 
@@ -62,7 +66,7 @@ export class Admission {
 
   private withDefaults(kind: Kind, namespace: string, draft: Draft<Stored>): Draft<Stored> {
     if (kind === 'jobs') return jobWithDefaults(draft as Draft<Job>);
-    if (kind === 'pods') return withRanges(this.store, namespace, podWithDefaults(draft as Draft<Pod>));
+    if (kind === 'pods') return withRanges(this.store, namespace, podWithDefaults(this.changePod(draft as Draft<Pod>)));
     return kind === 'secrets' ? secretWithDefaults(draft as Draft<Secret>) : draft;
   }
 }

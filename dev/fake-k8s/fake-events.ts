@@ -8,6 +8,8 @@ export interface Happening {
   message: string;
   component: string;
   host?: string;
+  /** Of what it is about, such as `spec.containers{main}`. */
+  fieldPath?: string;
 }
 
 /** Writes events as the parts of a cluster do: those of the scheduler have `eventTime` and no count, others the reverse. */
@@ -17,14 +19,22 @@ export class EventRecorder {
   constructor(private readonly store: FakeStore) {}
 
   /** One that says the same again is counted. */
-  record<K extends Kind>(kind: K, about: Kinds[K], { type, reason, message, component, host }: Happening): void {
+  record<K extends Kind>(kind: K, about: Kinds[K], happening: Happening): void {
+    const { type, reason, message, component, host, fieldPath } = happening;
     const { namespace = '', name, uid } = about.metadata;
     const resource = RESOURCES[kind];
-    const involvedObject = { kind: resource.name, namespace, name, uid, apiVersion: apiVersionOf(resource) };
+    const involvedObject = {
+      kind: resource.name,
+      namespace,
+      name,
+      uid,
+      apiVersion: apiVersionOf(resource),
+      ...(fieldPath && { fieldPath }),
+    };
     const now = timestamp();
     const isOfScheduler = component === 'default-scheduler';
     const place = namespace || 'default';
-    const key = [uid, reason, message].join('\n');
+    const key = [uid, type, reason, message, fieldPath].join('\n');
     const counted =
       !isOfScheduler &&
       this.store.update('events', place, this.names.get(key) ?? '', (event) => {

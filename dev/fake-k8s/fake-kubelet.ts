@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { FakeImages } from './fake-images.js';
-import { KubeletEvents, type PodEvent } from './fake-kubelet-events.js';
+import type { EventRecorder } from './fake-events.js';
+import type { FakeImages } from './fake-images.js';
 import { type KubeletPace, PACE } from './fake-kubelet-pace.js';
 import type { Pod } from './fake-objects.js';
-import { PodRun } from './fake-pod.js';
+import { type PodEvent, PodRun } from './fake-pod.js';
 import type { FakeStore } from './fake-store.js';
 
 export interface KubeletOptions {
@@ -12,7 +12,8 @@ export interface KubeletOptions {
   node: string;
   /** Where pods have their files. */
   root: string;
-  images?: FakeImages;
+  images: FakeImages;
+  events: EventRecorder;
   pace?: Partial<KubeletPace>;
   /** A log is rotated when it is larger. */
   rotateBytes?: number;
@@ -22,9 +23,7 @@ const ROTATE_BYTES = 10 * 1024 * 1024;
 
 /** Runs the pods that are bound to one node, and writes their status. */
 export class FakeKubelet {
-  readonly images: FakeImages;
   private readonly runs = new Map<string, PodRun>();
-  private readonly events: KubeletEvents;
   private readonly unlisten: () => void;
   private isClosed = false;
   /** Aborted while it is down. */
@@ -35,8 +34,6 @@ export class FakeKubelet {
     private readonly store: FakeStore,
     private readonly options: KubeletOptions,
   ) {
-    this.images = options.images ?? new FakeImages();
-    this.events = new KubeletEvents(store, options.node);
     this.unlisten = store.onChange(({ kind, type, object }) => {
       if (kind !== 'pods') return;
       if (type === 'DELETED') this.forget(object as Pod);
@@ -65,7 +62,8 @@ export class FakeKubelet {
 
   /** Tells of something that befalls a pod, unless it is down. */
   tell(pod: Pod, event: PodEvent): void {
-    if (this.isUp && !this.isClosed) this.events.record(pod, event);
+    if (!this.isUp || this.isClosed) return;
+    this.options.events.record('pods', pod, { ...event, component: 'kubelet', host: this.node });
   }
 
   /** It is out of reach, and tells nothing. `isKilled`: so does all that runs there. */
@@ -114,9 +112,9 @@ export class FakeKubelet {
   }
 
   private start(pod: Pod): PodRun {
-    const { root, pace, rotateBytes = ROTATE_BYTES } = this.options;
+    const { root, images, pace, rotateBytes = ROTATE_BYTES } = this.options;
     const run = new PodRun(pod, {
-      ...{ store: this.store, images: this.images, pace: { ...PACE, ...pace }, rotateBytes },
+      ...{ store: this.store, images, pace: { ...PACE, ...pace }, rotateBytes },
       directory: join(root, pod.metadata.uid),
       nodeUp: () => this.up(),
       isUp: () => this.isUp,

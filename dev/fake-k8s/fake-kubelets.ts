@@ -1,11 +1,12 @@
 import type { Answer } from '../fake-http/fake-answer.js';
+import type { EventRecorder } from './fake-events.js';
 import { FakeImages } from './fake-images.js';
 import { FakeKubelet, type KubeletOptions } from './fake-kubelet.js';
 import type { Pod } from './fake-objects.js';
 import { type LogTrouble, logAnswer } from './fake-pod-log.js';
 import type { FakeStore } from './fake-store.js';
 
-export type KubeletsOptions = Omit<KubeletOptions, 'node' | 'images'>;
+export type KubeletsOptions = Omit<KubeletOptions, 'node' | 'images' | 'events'>;
 
 /** A kubelet on every node that there is and comes to be. */
 export class FakeKubelets {
@@ -17,6 +18,7 @@ export class FakeKubelets {
 
   constructor(
     private readonly store: FakeStore,
+    private readonly events: EventRecorder,
     private readonly options: KubeletsOptions,
   ) {
     for (const { metadata } of store.list('nodes')) this.start(metadata.name);
@@ -41,6 +43,7 @@ export class FakeKubelets {
   }
 
   private start(node: string): void {
-    this.kubelets.set(node, new FakeKubelet(this.store, { ...this.options, node, images: this.images }));
+    const { images, events } = this;
+    this.kubelets.set(node, new FakeKubelet(this.store, { ...this.options, node, images, events }));
   }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deleteObject } from './fake-deletion.js';
+import { disrupted } from './fake-evictions.js';
 import type { FakeKubelet } from './fake-kubelet.js';
 import type { FakeKubelets } from './fake-kubelets.js';
 import type { Condition, Pod, Taint } from './fake-objects.js';
 import type { PodRun } from './fake-pod.js';
 import { type FakeStore, timestamp } from './fake-store.js';
 
-const DEFAULT_GRACE_SECONDS = 30;
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 
 /** What befalls nodes and the pods that run there. A pod is named by its name, or by that of its Job. */
@@ -23,15 +24,13 @@ export class NodeFaults {
 
   /** Somebody deletes it. */
   deletePod(name: string, graceSeconds?: number): void {
-    const { pod } = this.found(name);
-    const { metadata, spec } = pod;
-    const grace = graceSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
-    this.store.remove('pods', metadata.namespace ?? '', metadata.name, { graceSeconds: grace });
+    const options = graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds };
+    deleteObject(this.store, 'pods', this.found(name).pod, options);
   }
 
   /** As the API evicts it. */
   evict(name: string): void {
-    this.disrupt(this.found(name).pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
+    disrupted(this.store, this.found(name).pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
     this.deletePod(name);
   }
 
@@ -39,7 +38,7 @@ export class NodeFaults {
   preempt(name: string): void {
     const { pod, kubelet } = this.found(name);
     const message = 'default-scheduler: preempting to accommodate a higher priority pod';
-    this.disrupt(pod, 'PreemptionByScheduler', message);
+    disrupted(this.store, pod, 'PreemptionByScheduler', message);
     kubelet.tell(pod, {
       type: 'Normal',
       reason: 'Preempted',
@@ -52,7 +51,7 @@ export class NodeFaults {
   evictForMemory(name: string): void {
     const message =
       'The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. Container main was using 1Gi, request is 0, has larger consumption of memory. ';
-    this.disrupt(this.found(name).pod, 'TerminationByKubelet', message);
+    disrupted(this.store, this.found(name).pod, 'TerminationByKubelet', message);
     this.throwOut(name, message);
   }
 
@@ -93,16 +92,6 @@ export class NodeFaults {
     kubelet.tell(pod, { type: 'Warning', reason: 'Evicted', message });
     run.isLogLost = true;
     run.fail({ reason: 'Evicted', message }, 0);
-  }
-
-  private disrupt({ metadata }: Pod, reason: string, message: string): void {
-    const condition: Condition = {
-      ...{ type: 'DisruptionTarget', status: 'True', reason, message },
-      ...{ lastProbeTime: null, lastTransitionTime: timestamp() },
-    };
-    this.store.update('pods', metadata.namespace ?? '', metadata.name, ({ status }) => {
-      status.conditions = [...(status.conditions ?? []), condition];
-    });
   }
 
   private setReady(node: string, change: Omit<Condition, 'type'> & { taints: Taint[] }): void {

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Answer } from '../fake-http/fake-answer.js';
+import { EventRecorder } from './fake-events.js';
+import { FakeImages } from './fake-images.js';
 import { FakeKubelet } from './fake-kubelet.js';
 import type { Container, Pod, PodSpec } from './fake-objects.js';
 import { type LogTrouble, logAnswer } from './fake-pod-log.js';
@@ -9,7 +11,14 @@ import { FakeStore } from './fake-store.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'fake-pod-log-'));
 const store = new FakeStore();
-const kubelet = new FakeKubelet(store, { node: 'rack-1', root, pace: { removeMs: 300 } });
+const images = new FakeImages();
+const kubelet = new FakeKubelet(store, {
+  node: 'rack-1',
+  root,
+  images,
+  events: new EventRecorder(store),
+  pace: { removeMs: 300 },
+});
 const troubles: LogTrouble[] = [];
 const host = { troubles, kubeletOf: (node: string) => (node === 'rack-1' ? kubelet : undefined) };
 const NEVER = new AbortController().signal;
@@ -91,7 +100,7 @@ test.each([
 });
 
 test('K03 what waits to start has no log yet, and says why', async () => {
-  kubelet.images.rules.set('nope:1', 'not-found');
+  images.rules.set('nope:1', 'not-found');
   const image = { containers: [sh('', { image: 'nope:1' })] };
   const failed = await place(image, waitsFor('ErrImagePull'));
   const subject = (pod: Pod) => `container "main" in pod "${pod.metadata.name}" is waiting to start:`;

@@ -2,13 +2,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandOf } from './fake-command.js';
 import { type ContainerPlace, ContainerRun } from './fake-container.js';
+import type { Happening } from './fake-events.js';
 import type { FakeImages } from './fake-images.js';
-import type { PodEvent } from './fake-kubelet-events.js';
 import type { KubeletPace } from './fake-kubelet-pace.js';
 import type { Container, Pod } from './fake-objects.js';
 import { endOf, type PodState, statusOf, type Verdict } from './fake-pod-status.js';
 import { type FakeStore, timestamp } from './fake-store.js';
 import { makeVolumes, VolumeMissing } from './fake-volumes.js';
+
+/** As a kubelet tells it. */
+export type PodEvent = Pick<Happening, 'type' | 'reason' | 'message' | 'fieldPath'>;
 
 /** What a pod finds on its node. */
 export interface PodPlace {
