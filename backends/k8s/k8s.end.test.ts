@@ -58,7 +58,7 @@ describe('as a live cluster told of it', () => {
       'an image without a user',
       'wd',
       'config BAD_SPEC',
-      /cannot be started: node node-1 says: .*unable to find user 0/,
+      /cannot be started as it is declared: node node-1 says: .*unable to find user 0/,
     ],
     ['what comes before it is not there', 'initbad', 'harness COMMAND_NOT_FOUND', /"\/nope"/],
     [
@@ -439,6 +439,47 @@ test('a node that is not ready is to blame for a log that cannot be read, and fo
   expect(outcome({ pod: aPod({ status: terminated(1) }), events, log: 'unreachable' }).as).toBe(
     'infra CLUSTER_UNREACHABLE',
   );
+});
+
+test('a node that is marked as silent is to blame as well, and one that speaks is not', () => {
+  const ready = (more: object) => ({ ...running, conditions: [{ type: 'Ready', status: 'False', ...more }] });
+  const log = 'unreachable' as const;
+  expect(outcome({ pod: aPod({ status: ready({}) }), log }).as).toBe('infra NODE_LOST');
+  expect(outcome({ pod: aPod({ status: ready({ reason: 'ContainersNotReady' }) }), log }).as).toBe(
+    'infra CLUSTER_UNREACHABLE',
+  );
+});
+
+describe('one that answered TERM with 0, and succeeded', () => {
+  const pod = aPod({ status: terminated(0) });
+  const killing = anEvent('Pod', 'Killing', 'Stopping container main');
+  const evicted = (message: string) => ({ pod, events: [anEvent('Pod', 'Evicted', message), killing] });
+
+  test('was evicted, by an event', () => {
+    expect(outcome(evicted(LOW))).toMatchObject({
+      as: 'infra EVICTED',
+      reason: expect.stringMatching(/node rack-1 evicted it \(exit code 0\): The node was low/),
+    });
+    const own = 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ';
+    expect(outcome(evicted(own)).as).toBe('agent ABORTED');
+  });
+
+  test('was stopped by something, by an event of its own container', () => {
+    expect(outcome({ pod, events: [killing] })).toMatchObject({
+      as: 'infra EVICTED',
+      reason: expect.stringMatching(
+        /something had node rack-1 stop it \(exit code 0\): Killing: Stopping container main$/,
+      ),
+    });
+    expect(outcome({ pod, events: [anEvent('Pod', 'Killing', 'Stopping container istio-proxy')] }).as).toBe(
+      'agent ABORTED',
+    );
+  });
+
+  test('had no more time', () => {
+    const overdue = aPod({ status: { ...terminated(0), phase: 'Failed', reason: 'DeadlineExceeded' } });
+    expect(outcome({ pod: overdue, events: [killing] }).as).toBe('agent TIMEOUT');
+  });
 });
 
 test('K09 what another pod of its Job did is not its end', () => {

@@ -14,7 +14,7 @@ import {
 } from './k8s.evidence.js';
 import { type Gone, goneOf } from './k8s.gone.js';
 import { K8S_CONTAINER } from './k8s.names.js';
-import { diskFull, eviction, removal } from './k8s.removal.js';
+import { diskFull, eviction, removal, stopped } from './k8s.removal.js';
 import type { SeenPod } from './k8s.replies.js';
 import { initFailureOf, startFailureOf, startProgressOf } from './k8s.start.js';
 import { mayRun, restartText } from './k8s.status.js';
@@ -45,10 +45,11 @@ export type End = Extract<AllocationEvent, { kind: 'failed' | 'silent' }>;
  * 8. it was deleted by others,
  * 9. its node lost hold of its container, or started it more often than its pod allows,
  * 10. it never started: what comes before it failed, or nothing says why,
- * 11. its log is not all there,
- * 12. it outlived all the time that its pod has,
- * 13. its end was not seen,
- * 14. it ended by itself.
+ * 11. its node was told to stop it, and nothing else says by whom,
+ * 12. its log is not all there,
+ * 13. it outlived all the time that its pod has,
+ * 14. its end was not seen,
+ * 15. it ended by itself.
  */
 export function endOf(ending: Ending): End {
   const { pod } = ending;
@@ -59,11 +60,12 @@ export function endOf(ending: Ending): End {
     oom(pod) ??
     startFailureOf(pod, ending.events) ??
     refusal(pod) ??
-    diskFull(pod) ??
-    eviction(pod) ??
+    diskFull(pod, ending.events) ??
+    eviction(pod, ending.events) ??
     removal(pod, ending.job, ending.events) ??
     containerLoss(pod) ??
     neverStarted(known) ??
+    (isOverdue(pod) ? undefined : stopped(pod, ending.events)) ??
     logLoss(known) ??
     deadline(pod) ??
     unseen(pod);
@@ -90,9 +92,15 @@ function nodeLoss({ pod, events = [], log }: Known): AttemptFailure | undefined 
   if (disruption?.reason === 'DeletionByTaintManager') {
     return lost('was lost, and did not tell how it ended', disruption.message);
   }
-  const notReady = lastOf(eventsOf(events, pod.metadata), 'NodeNotReady');
-  return notReady && log !== 'complete' ? lost('was lost, and tells nothing of it', notReady.message) : undefined;
+  const isUntold = isMarkedNotReady(pod) || lastOf(eventsOf(events, pod.metadata), 'NodeNotReady') !== undefined;
+  return isUntold && log !== 'complete' ? lost('was lost: it is not ready, and tells nothing of it') : undefined;
 }
+
+/** Kubernetes says so of what runs on a node that is silent; a node that speaks gives a reason. */
+const isMarkedNotReady = (pod: SeenPod): boolean => {
+  const notReady = conditionOf(pod, 'Ready', 'False');
+  return notReady !== undefined && notReady.reason === undefined;
+};
 
 function oom(pod: SeenPod): AttemptFailure | undefined {
   if (!isOutOfMemory(pod)) return undefined;

@@ -41,6 +41,7 @@ export function needsEvents({ pod }: { pod?: SeenPod }): boolean {
     case 'running':
       return false;
     case 'ended':
-      return !main?.state.terminated || pod.deleted === true;
+      // Also of one that succeeded: it may have been evicted, and only an event says so.
+      return true;
   }
 }

@@ -14,7 +14,7 @@ const USED_UP = /^exceeded quota: (\S+?),? (requested: .*)$/s;
 const FINAL: readonly (readonly [RegExp, (said: string) => string])[] = [
   [/^failed quota: .*must specify/s, (said) => `a quota of its \`namespace\` takes none without ${fieldsIn(said)}`],
   [
-    /^(maximum|minimum) \S+ (usage|storage) per |max limit to request ratio/,
+    /^\[?(maximum|minimum) \S+ (usage|storage) per |max limit to request ratio/,
     (said) => `a LimitRange of its \`namespace\` does not allow its ${fieldsIn(said)}`,
   ],
   [/violates PodSecurity/, () => 'its `namespace` takes only pods of a stricter PodSecurity level: give another'],
@@ -27,7 +27,12 @@ const FINAL: readonly (readonly [RegExp, (said: string) => string])[] = [
     /no PriorityClass with name/,
     () => 'there is no such priority class, which something in the cluster gives its pods',
   ],
-  [/admission webhook ".*" denied|ValidatingAdmissionPolicy .*denied/s, () => 'a rule of the cluster forbids it'],
+  [/node (label )?selector conflicts with its namespace/, () => 'its `namespace` does not allow that `nodeSelector`'],
+  [/tolerations .*conflict with its namespace/s, () => 'its `namespace` does not allow those `tolerations`'],
+  [
+    /admission webhook ".*" denied|image policy webhook .*denied|ValidatingAdmissionPolicy .*denied/s,
+    () => 'a rule of the cluster forbids it',
+  ],
   [/because it is being terminated/, () => 'its `namespace` is being deleted: give another'],
   [/^Pod ".*" is invalid/s, () => 'Kubernetes takes no such pod'],
 ];

@@ -38,6 +38,9 @@ function troubleOf({ name, image: shown = '', state }: ContainerStatus, pod: Pod
   };
 }
 
+/** A tag may be a number. */
+const ASKED_FOR = / \[(manifests|blobs) [^\]]*\]/g;
+
 /** What the registry said, alike whether its node pulls or waits for the next try. */
 function cleaned(message: string): string {
   let said = message.trim();
@@ -45,7 +48,7 @@ function cleaned(message: string): string {
     before = said;
     said = said.replace(IN_FRONT, '').replace(UNPACKED, '');
   }
-  return said;
+  return said.replace(ASKED_FOR, '');
 }
 
 function wayOut(reason: string, said: string, image: string): string | undefined {

@@ -2,6 +2,7 @@ import type { AttemptFailure } from '../../contracts/attempt.js';
 import { oneLine, quoted } from '../cluster-text.js';
 import { type Events, eventsOf, eventText, lastOf } from './k8s.events.js';
 import { conditionOf, exitNote, isOn, isRemoved } from './k8s.evidence.js';
+import { K8S_CONTAINER } from './k8s.names.js';
 import type { K8sEvent, K8sJob, SeenPod } from './k8s.replies.js';
 
 const evicted = (message: string): AttemptFailure => ({ code: 'EVICTED', message });
@@ -11,17 +12,23 @@ const because = (why: string | undefined): string => (why ? `: ${quoted(why)}` :
 /** What its kubelet says of its own limits, and not of its node's. */
 const OWN_DISK = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
+/** Why its node evicted it. A pod that answers TERM with 0 succeeds all the same: only an event tells then. */
+function evictedFor({ metadata, status }: SeenPod, events: Events): string | undefined {
+  if (status.reason === 'Evicted') return status.message ?? '';
+  const event = lastOf(eventsOf(events, metadata), 'Evicted');
+  return event && (event.message ?? '');
+}
+
 /** A pod that filled the disk that it may have: it is evicted for that, and would be anywhere. */
-export function diskFull(pod: SeenPod): AttemptFailure | undefined {
-  const { reason, message = '' } = pod.status;
-  if (reason !== 'Evicted' || !OWN_DISK.test(message)) return undefined;
+export function diskFull(pod: SeenPod, events: Events = []): AttemptFailure | undefined {
+  const message = evictedFor(pod, events) ?? '';
+  if (!OWN_DISK.test(message)) return undefined;
   const text = `it wrote more than the disk that it may have on ${isOn(pod)}${exitNote(pod)}`;
   return { code: 'ABORTED', message: `${text}${because(message)}` };
 }
 
 /** Why a node ended a pod, by the reason of its status. */
 const BY_NODE: Readonly<Record<string, string>> = {
-  Evicted: 'evicted it',
   Preempting: 'ended it for a critical pod',
   Terminated: 'ended it, for the node is shutting down',
   Shutdown: 'ended it, for the node is shutting down',
@@ -37,9 +44,11 @@ const DISRUPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Ended by its node, or to give way. */
-export function eviction(pod: SeenPod): AttemptFailure | undefined {
+export function eviction(pod: SeenPod, events: Events = []): AttemptFailure | undefined {
   const { reason = '', message } = pod.status;
   const disruption = conditionOf(pod, 'DisruptionTarget');
+  const why = evictedFor(pod, events);
+  if (why !== undefined) return evicted(`${isOn(pod)} evicted it${exitNote(pod)}${because(why)}`);
   const byNode = BY_NODE[reason];
   if (byNode) return evicted(`${isOn(pod)} ${byNode}${exitNote(pod)}${because(message ?? disruption?.message)}`);
   if (!disruption) return undefined;
@@ -82,3 +91,13 @@ export function removalByJob(job: K8sJob | undefined): AttemptFailure | undefine
   if (failed?.reason !== 'DeadlineExceeded') return undefined;
   return evicted(`its Job has a time limit, which is not of ours: ${quoted(failed.message ?? '')}`);
 }
+
+/** Of a process that was stopped on its node, and not by its own doing; what a container beside it met says nothing. */
+export function stopped(pod: SeenPod, events: Events = []): AttemptFailure | undefined {
+  const said = eventsOf(events, pod.metadata).find(
+    ({ reason, message = '' }) => reason === 'Killing' && STOPPING.test(message),
+  );
+  return said && evicted(`something had ${isOn(pod)} stop it${exitNote(pod)}: ${eventText(said)}`);
+}
+
+const STOPPING = new RegExp(`container ${K8S_CONTAINER}\\b`);

@@ -58,7 +58,7 @@ test.each<[string, string, string, RegExp]>([
     'CreateContainerError',
     'failed to create containerd container: no command specified',
     'BAD_SPEC',
-    /cannot be started: node rack-1 says: CreateContainerError: .*no command/,
+    /cannot be started as it is declared: node rack-1 says: CreateContainerError: .*no command/,
   ],
   ['RunContainerError', 'exec: "/bin/sh": no such file or directory', 'TOOL_MISSING', /no \/bin\/sh/],
   ['CreateContainerConfigError', "couldn't find key nonce in Secret lab/ev-1", 'BAD_SPEC', /`namespace`/],

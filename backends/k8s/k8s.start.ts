@@ -28,6 +28,7 @@ const RUNTIME = /no runtime for|runtime ?handler/i;
 
 /** What a node says that cannot make or start a container, where its words tell more than that. */
 const CAUSES: readonly (readonly [RegExp, AttemptFailure['code'], string])[] = [
+  [/argument list too long/, 'BAD_SPEC', 'its variables are longer than its node takes'],
   [/exec: \\?"(\/bin\/)?sh\\?"/, 'TOOL_MISSING', 'the image has no /bin/sh, which every case needs'],
   [MEMORY, 'OOM_KILLED', 'it may not have the memory to start: raise `resources.memoryMb`'],
   [
@@ -36,7 +37,6 @@ const CAUSES: readonly (readonly [RegExp, AttemptFailure['code'], string])[] = [
     'what it is to run is not there',
   ],
   [/exec: .{0,300}permission denied|exec format error/, 'COMMAND_NOT_FOUND', 'what it is to run cannot be executed'],
-  [/argument list too long/, 'BAD_SPEC', 'its variables are longer than its node takes'],
   [RUNTIME, 'BAD_SPEC', 'its `runtimeClass` is not on that node'],
   [
     /non-?root/i,
@@ -88,10 +88,14 @@ function containerFailure({ state }: ContainerStatus, pod: Pod): AttemptFailure 
   return STUCK.has(reason) ? failureBy(`${reason}: ${message}`, pod) : undefined;
 }
 
+/** What programs under a kubelet say of each other, before one says what it is about. */
+const IN_FRONT = /^.*unable to start container process: /s;
+
 function failureBy(said: string, pod: Pod): AttemptFailure | undefined {
-  if (PASSING.test(said)) return undefined;
-  const [, code, text] = CAUSES.find(([pattern]) => pattern.test(said)) ?? ['', 'BAD_SPEC', 'it cannot be started'];
-  return { code, message: `${text}: ${isOn(pod)} says: ${quoted(said)}` };
+  const cause = CAUSES.find(([pattern]) => pattern.test(said));
+  if (!cause && PASSING.test(said)) return undefined;
+  const [, code, text] = cause ?? ['', 'BAD_SPEC', 'it cannot be started as it is declared'];
+  return { code, message: `${text}: ${isOn(pod)} says: ${quoted(said.replace(IN_FRONT, ''))}` };
 }
 
 const lost = (message: string): AttemptFailure => ({ code: 'ALLOCATION_LOST', message });

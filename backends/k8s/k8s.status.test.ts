@@ -113,7 +113,7 @@ test.each<[string, PodParts | undefined, boolean]>([
   ['has one that is being made', { status: waiting('ContainerCreating') }, true],
   ['has one of which its node tells why', { status: waiting('ErrImagePull') }, false],
   ['has one that runs', { status: running }, false],
-  ['has one that ended', { status: terminated(0) }, false],
+  ['has one that ended, and may have been stopped', { status: terminated(0) }, true],
   ['has one that is gone', { deleted: true, status: terminated(0) }, true],
   ['has one that ended untold', { status: { phase: 'Failed' } }, true],
 ])('a Job that %s is told of by its pod, or by events', (_title, parts, needs) => {

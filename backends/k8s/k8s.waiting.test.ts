@@ -93,6 +93,9 @@ test.each([
   "pods \"x\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no",
   'pods "x" is forbidden: unable to create new content in namespace lab because it is being terminated',
   'pods "x" is forbidden: memory max limit to request ratio per Container is 1, but provided ratio is 2.000000',
+  'pods "x" is forbidden: [maximum cpu usage per Container is 100m, but limit is 1, maximum memory usage per Pod is 32Mi, but limit is 128Mi]',
+  'pods "x" is forbidden: pod node label selector conflicts with its namespace node label selector',
+  'pods "x" is forbidden: image policy webhook backend denied one or more images: no',
   'Pod "x" is invalid: spec.containers[0].image: Required value',
 ])('what Kubernetes never makes: %s', (message) => {
   expect(refused(message).failure).toEqual({
