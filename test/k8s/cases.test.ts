@@ -41,7 +41,7 @@ describeLive('cases', () => {
   }, 600_000);
 
   test('a job is given its payload byte for byte, and no more of its cluster than it needs', async () => {
-    const nasty = `{{ env "HOME" }} \${attr} $(HOME) $$(X) $$ %{ if } '"\\ \u0001 \r\n é🙂`;
+    const nasty = `{{ env "HOME" }} \${attr} $(HOME) $$(X) $$ %{ if } '"\\ \u0001 \n \r é🙂`;
     const live = new LiveCase(site, site.backend(), {
       task: nasty,
       files: { text: nasty, binary: { hex: '00ff0180'.repeat(20_000) }, empty: '' },

@@ -70,16 +70,16 @@ describeLive('jobs that others end', () => {
     async (_, command, options) => {
       const live = new LiveCase(site, site.backend(), { command });
       const { outcome, isRetried, reason, output } = await live.run(remove(options));
-      expect([outcome, isRetried, output.trim()]).toEqual(['infra ALLOCATION_LOST', true, 'begun']);
-      expect(reason).toMatch(/delete/i);
+      expect([outcome, isRetried, output.trim()]).toEqual(['infra EVICTED', true, 'begun']);
+      expect(reason).toMatch(/deleted/);
     },
     180_000,
   );
 
   test('a program that ends with 0 when its pod is deleted has not succeeded', async () => {
     const { outcome, isRetried, reason } = await new LiveCase(site, site.backend(), inShell(OBEYS)).run(remove());
-    expect([outcome, isRetried]).toEqual(['infra ALLOCATION_LOST', true]);
-    expect(reason).toMatch(/delete/i);
+    expect([outcome, isRetried]).toEqual(['infra EVICTED', true]);
+    expect(reason).toMatch(/deleted/);
   }, 180_000);
 
   test('a job that was deleted by others is lost', async () => {
@@ -88,8 +88,8 @@ describeLive('jobs that others end', () => {
       await live.prints('begun');
       await site.admin.remove(`${site.jobs()}/${live.ref.name}`, { propagationPolicy: 'Background' });
     });
-    expect([outcome, isRetried]).toEqual(['infra ALLOCATION_LOST', true]);
-    expect(reason).toMatch(/delete|gone/i);
+    expect([outcome, isRetried]).toEqual(['infra EVICTED', true]);
+    expect(reason).toMatch(/deleted/);
   }, 180_000);
 
   test('K27 a pod whose job was deleted without it is found, and removed', async () => {

@@ -57,12 +57,12 @@ describeLive('placement', () => {
     await quota({ 'limits.memory': '8Mi', 'requests.memory': '8Mi' }, async (path) => {
       const { outcome, reason, waiting } = await run({ spec: SOON }, { job });
       expect(outcome).toBe('infra PLACEMENT_TIMEOUT');
-      expect(reason).toMatch(/exceeded quota: limits/);
-      expect(waiting.join()).toMatch(/exceeded quota: limits/);
+      expect(reason).toMatch(/quota limits is used up/);
+      expect(waiting.join()).toMatch(/quota limits is used up/);
 
       const live = new LiveCase(site, site.backend(), { job });
       const freed = await live.run(async () => {
-        await live.waits(/exceeded quota/);
+        await live.waits(/quota limits/);
         await site.admin.patch(path, { spec: { hard: { 'limits.memory': '1Gi', 'requests.memory': '1Gi' } } });
       });
       expect(freed.outcome).toBe('passed');
@@ -78,10 +78,11 @@ describeLive('placement', () => {
     });
   }, 120_000);
 
-  test('a quota of jobs is told as what refuses them', async () => {
+  test('a quota of jobs is waited for, and named', async () => {
     await quota({ 'count/jobs.batch': '0' }, async () => {
       const live = new LiveCase(site, site.backend({ spec: SOON }), {});
-      await expect(live.submit()).rejects.toThrow(/exceeded quota: limits/);
+      const unplaced = expect.stringMatching(/quota limits is used up .*count\/jobs\.batch/);
+      expect(await live.backend.submit(live.job, live.ref)).toEqual({ unplaced });
       await live.stop();
     });
   }, 120_000);
