@@ -51,6 +51,7 @@ export interface Container {
   imagePullPolicy: 'Always' | 'IfNotPresent';
   command: string[];
   args: string[];
+  workingDir?: string;
   env?: Variable[];
   resources?: { limits: Amounts; requests: Amounts };
   securityContext: { allowPrivilegeEscalation: false };

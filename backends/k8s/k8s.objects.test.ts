@@ -281,9 +281,13 @@ describe('C21 programs', () => {
     program: { entrypoint, env },
   });
 
-  test('are started without a shell; their variables are in the Secret, and no files of theirs', () => {
+  test('are started without a shell, in an empty directory; their variables are in the Secret, and no files of theirs', () => {
     const { job, secrets, pod, main } = render(program(['/bin/agent', '--fast'], { KEY: 's3cret$(X)' }));
-    expect(main).toMatchObject({ command: ['/bin/agent', '--fast'], args: ['/everdict/payload'] });
+    expect(main).toMatchObject({
+      command: ['/bin/agent', '--fast'],
+      args: ['/everdict/payload'],
+      workingDir: '/everdict/state',
+    });
     expect(main.env).toEqual([fromSecret('KEY'), ...OWN]);
     expect(secrets[0]?.data).toEqual({
       'job.json': base64('{}'),

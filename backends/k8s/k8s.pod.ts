@@ -84,9 +84,9 @@ const copying = (container: Common): Container => ({
   ],
 });
 
-/** An image's own entrypoint is never run: what a case is, its job says. */
-function lineOf({ program }: Job): Pick<Container, 'command' | 'args'> {
-  if (program) return { command: program.entrypoint.map(literal), args: [PAYLOAD] };
+/** An image's own entrypoint is never run: what a case is, its job says. A program begins in an empty directory. */
+function lineOf({ program }: Job): Pick<Container, 'command' | 'args' | 'workingDir'> {
+  if (program) return { command: program.entrypoint.map(literal), args: [PAYLOAD], workingDir: STATE };
   return { command: ['/bin/sh', `${PAYLOAD}/wrapper.sh`], args: [PAYLOAD, STATE] };
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { loadAll } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { JOB_RIGHTS, NETWORK_RIGHTS, type Right } from './k8s.rights.js';
 
 interface Rule {
@@ -20,20 +20,24 @@ const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind ==
 
 const rightOf = ({ group, resource, subresource, verb }: Right) =>
   `${group} ${resource}${subresource ? `/${subresource}` : ''} ${verb}`;
-const granted = (kind: string): string[] =>
-  ofKind(kind)
-    .flatMap(({ rules = [] }) => rules)
-    .flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) => verbs.map((verb) => `${group} ${resource} ${verb}`)),
-      ),
-    );
+const grantedBy = ({ rules = [] }: Manifest): string[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${group} ${resource} ${verb}`))),
+  );
+const granted = (kind: string): string[] => ofKind(kind).flatMap(grantedBy);
+const NEEDED = [...JOB_RIGHTS, ...NETWORK_RIGHTS].map(rightOf);
 
 test('the example role grants what jobs need, what an inspection reads, and nothing else', () => {
   const inspected = [' namespaces get', ' resourcequotas list', ' limitranges list'];
-  const needed = [...JOB_RIGHTS, ...NETWORK_RIGHTS].map(rightOf);
-  expect(granted('Role').toSorted()).toEqual([...needed, ...inspected].toSorted());
+  expect(granted('Role').toSorted()).toEqual([...NEEDED, ...inspected].toSorted());
   expect(granted('ClusterRole')).toEqual([' nodes list', 'node.k8s.io runtimeclasses get']);
+});
+
+test('the runbook has the shortest role that suffices', () => {
+  const [, text = ''] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/runbooks/kubernetes.md', 'utf8')) ?? [];
+  const role = load(text) as Manifest;
+  expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'everdict', namespace: 'evals' } });
+  expect(grantedBy(role).toSorted()).toEqual(NEEDED.toSorted());
 });
 
 test('the example binds its roles to its account, whose token it makes', () => {
