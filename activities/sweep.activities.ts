@@ -1,4 +1,4 @@
-import { BUILT_KINDS, type RuntimeKind } from '../contracts/runtime.js';
+import type { RuntimeKind } from '../contracts/runtime.js';
 import { errored } from '../policy/results.js';
 import { TERMINATED } from '../policy/sweep.js';
 import type { AuditStore } from '../store/audit.store.js';
@@ -68,7 +68,7 @@ export function createSweepActivities({
     async wakePools(): Promise<Woken> {
       for (const poolId of await pools.active()) await sender.wake(poolId);
       const kinds = await sweep.kinds();
-      return { kinds, swept: kinds.filter((kind) => BUILT_KINDS.includes(kind)) };
+      return { kinds, swept: kinds };
     },
 
     /** Attempts that keep a slot and have nobody who would ever give it back. */

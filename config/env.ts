@@ -64,6 +64,11 @@ const Env = z.object({
   LANG: z.string().default('C.UTF-8'),
   EVERDICT_ALLOW_UNISOLATED_DRIVERS: flag,
   EVERDICT_ALLOW_AMBIENT_KUBECONFIG: flag,
+  /** Kubernetes clusters that enforce network policies, by `server` or `context`, separated by commas. */
+  EVERDICT_NETWORK_POLICY_CLUSTERS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(/[\s,]+/).filter(Boolean)),
   /** Kubeconfigs of secrets may run programs and read files of this host. */
   EVERDICT_ALLOW_KUBECONFIG_EXEC: flag,
   EVERDICT_EGRESS_ALLOW: egressAllow.prefault(''),

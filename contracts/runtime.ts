@@ -5,9 +5,6 @@ import { SecretName } from './secret.js';
 export const RuntimeKind = z.enum(['local', 'nomad', 'k8s']);
 export type RuntimeKind = z.infer<typeof RuntimeKind>;
 
-/** Kinds on which this version runs jobs. */
-export const BUILT_KINDS: readonly RuntimeKind[] = ['local', 'nomad'];
-
 export const Capability = z.enum([
   'git',
   'docker',

@@ -52,17 +52,25 @@ describe('siteFaults', () => {
   const sandbox = { placement: { isolation: 'sandbox' } };
   const none = { network: { mode: 'none' } };
   const allowlist = { network: { mode: 'allowlist', allowedHosts: ['x.test'] } };
-  const listed = { ...FLAGS, networkPolicyClusters: ['https://kube.example.test:6443'] };
+  const listed = { ...FLAGS, networkPolicyClusters: ['https://kube.example.test:6443', 'prod'] };
+  const bySecret = { kubeconfigSecret: undefined, authSecret: 'T' };
 
   test.each([
     ['nothing declared, on local', {}, local()],
     ['nothing declared, on nomad', {}, nomad()],
-    ['an open network', { network: { mode: 'public' } }, k8s()],
+    ['E49: an open network', { network: { mode: 'public' } }, k8s()],
+    ['E49: no network on a listed cluster', none, k8s({ ...bySecret, server: 'https://kube.example.test:6443' })],
     [
-      'no network on a listed cluster',
+      'E49: no network on one that is written otherwise',
       none,
-      k8s({ server: 'https://kube.example.test:6443', authSecret: 'T', kubeconfigSecret: undefined }),
+      k8s({ ...bySecret, server: 'https://KUBE.example.test:6443/' }),
     ],
+    [
+      'E49: no network on the one that a kubeconfig has to agree with',
+      none,
+      k8s({ server: 'https://kube.example.test:6443' }),
+    ],
+    ['E49: no network on a listed context', none, k8s({ kubeconfigSecret: undefined, context: 'prod' })],
     ['CPU with a clock', { resources: { cpu: 500 } }, nomad({ cpuMhzPerCore: 2_400 })],
     ['CPU on k8s', { resources: { cpu: 500 } }, k8s()],
     ['CPU and memory on local', { resources: { cpu: 500, memoryMb: 64 } }, local()],
@@ -196,10 +204,37 @@ describe('siteFaults', () => {
       'network.mode',
       'EVERDICT_NETWORK_POLICY_CLUSTERS',
     ],
+    [
+      'E49: no network where a kubeconfig leads that nobody can see',
+      none,
+      {},
+      k8s({ context: 'prod' }),
+      'BAD_SPEC',
+      'network.mode',
+      'where `kubeconfigSecret` leads is known only if `server` says it, too',
+    ],
+    [
+      'E49: no network on another server of the same proxy',
+      none,
+      {},
+      k8s({ ...bySecret, server: 'https://kube.example.test:6443/k8s/clusters/b' }),
+      'BAD_SPEC',
+      'network.mode',
+      'EVERDICT_NETWORK_POLICY_CLUSTERS',
+    ],
+    [
+      'E49: no network on a server beside the name of a listed context',
+      none,
+      {},
+      k8s({ ...bySecret, server: 'https://other.example.test', context: 'prod' }),
+      'BAD_SPEC',
+      'network.mode',
+      'EVERDICT_NETWORK_POLICY_CLUSTERS',
+    ],
     ['an allowlist on k8s', allowlist, {}, k8s(), 'BAD_SPEC', 'network.mode', 'cannot enforce mode allowlist'],
     ['an allowlist on local', allowlist, {}, local(), 'BAD_SPEC', 'network.mode', 'cannot enforce mode allowlist'],
   ])('refuses %s', (_title, own, harness, spec, code, path, message) => {
-    const faults = siteFaults(aCase(own), aHarness(harness), spec, FLAGS);
+    const faults = siteFaults(aCase(own), aHarness(harness), spec, listed);
     expect(faults).toEqual([{ code, path, message: expect.stringContaining(message) }]);
   });
 

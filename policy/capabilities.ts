@@ -1,10 +1,11 @@
 import type { EvalCase } from '../contracts/case.js';
 import type { ErrorCode, FieldError } from '../contracts/errors.js';
 import type { HarnessSpec } from '../contracts/harness.js';
-import { Capability, type RuntimeSpec } from '../contracts/runtime.js';
+import { Capability, type K8sRuntimeSpec, type RuntimeSpec } from '../contracts/runtime.js';
 import { declaredResources, imageOf } from './demand.js';
 import { k8sCaseFaults, k8sFaults } from './k8s-spec.js';
 import { NOMAD_LEAST_MEMORY_MB, nomadFaults } from './nomad-spec.js';
+import { serverForm } from './origins.js';
 
 /** Container runtimes with a kernel or a guest of their own. Others count as hardened only where the spec declares `sandbox`. */
 const HARDENED = /(^|[^a-z])(runsc|gvisor|kata|firecracker|krun)([^a-z]|$)/i;
@@ -129,12 +130,20 @@ function networkFault({ network }: EvalCase, spec: RuntimeSpec, flags: OperatorF
   if (!network || network.mode === 'public') return undefined;
   if (network.mode === 'allowlist') return `${siteName(spec)} cannot enforce mode allowlist`;
   if (spec.kind !== 'k8s') return `${siteName(spec)} cannot enforce mode none`;
-  const clusters = flags.networkPolicyClusters ?? [];
-  // A kubeconfig says itself which cluster it is for, whatever stands beside it.
-  const name = spec.kubeconfigSecret === undefined ? (spec.server ?? spec.context) : undefined;
-  if (name !== undefined && clusters.includes(name)) return undefined;
-  return 'mode none needs a cluster the operator listed in EVERDICT_NETWORK_POLICY_CLUSTERS, by the `server` or `context` of its runtime';
+  const name = listedNameOf(spec);
+  const listed = (flags.networkPolicyClusters ?? []).map(sameForm);
+  if (name !== undefined && listed.includes(sameForm(name))) return undefined;
+  const isUntold = spec.kubeconfigSecret !== undefined && name === undefined;
+  const how = isUntold ? ': where `kubeconfigSecret` leads is known only if `server` says it, too' : '';
+  return `mode none needs a cluster the operator listed in EVERDICT_NETWORK_POLICY_CLUSTERS${how}`;
 }
+
+/** What an operator lists a cluster by, of what is used of a spec. A kubeconfig has to agree with a `server` beside it. */
+const listedNameOf = ({ kubeconfigSecret, authSecret, server, context }: K8sRuntimeSpec): string | undefined =>
+  (kubeconfigSecret ?? authSecret) === undefined ? context : server;
+
+/** However an address is written; a context is its name. */
+const sameForm = (name: string): string => serverForm(name) ?? name;
 
 /** What the site cannot enforce, whatever capabilities it declares: path and reason. */
 function unenforceable(

@@ -23,6 +23,12 @@ export function originAlone(text: string): string | undefined {
   return pathname === '/' && search === '' && hash === '' ? origin : undefined;
 }
 
+/** An address with its path, in the one form that is compared: proxies have several servers at one origin. */
+export function serverForm(address: string): string | undefined {
+  const origin = originOf(address);
+  return origin && `${origin}${new URL(address).pathname.replace(/\/+$/, '')}`;
+}
+
 /** Host and port of `host[:port]` in the form that is compared; without a port the one of https. */
 export const hostOf = (host: string): string | undefined =>
   /^[^/?#@\\\s]+$/.test(host) ? originOf(`https://${host}`)?.slice('https://'.length) : undefined;

@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import type { RuntimeKind } from '../contracts/runtime.js';
 import { limitsAt } from '../policy/admission/limits.js';
 import { groupBy } from '../policy/grouping.js';
 import type { Candidate } from '../policy/placement.js';
@@ -47,13 +46,13 @@ const LOAD = `
 export class CandidateStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Of these kinds, the latest version of each runtime that a workspace sees and that takes new work, by id. */
-  async of(workspaceId: string, kinds: readonly RuntimeKind[]): Promise<CandidateRuntime[]> {
+  /** The latest version of each runtime that a workspace sees and that takes new work, by id. */
+  async of(workspaceId: string): Promise<CandidateRuntime[]> {
     const known = await rows<KnownVersion>(
       this.dataSource,
       `SELECT ${KNOWN} FROM runtimes t
-       WHERE t.kind = ANY ($2) AND t.confirmed_at IS NOT NULL AND t.deprecated_at IS NULL AND ${isVisible('runtimes')}`,
-      [workspaceId, kinds],
+       WHERE t.confirmed_at IS NOT NULL AND t.deprecated_at IS NULL AND ${isVisible('runtimes')}`,
+      [workspaceId],
     );
     const latest = [...groupBy(known, ({ id }) => id).values()].flatMap((versions) => latestOf(versions)?.pk ?? []);
     const found = await rows<CandidateRow>(

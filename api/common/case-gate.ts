@@ -2,7 +2,7 @@ import { EvalCase } from '../../contracts/case.js';
 import { type ErrorCode, type FieldError, PlatformError } from '../../contracts/errors.js';
 import { fieldPath } from '../../contracts/field-path.js';
 import type { HarnessSpec, Params } from '../../contracts/harness.js';
-import { BUILT_KINDS, type Envelope, type RuntimeSpec } from '../../contracts/runtime.js';
+import type { Envelope, RuntimeSpec } from '../../contracts/runtime.js';
 import { type OperatorFlags, siteFaults } from '../../policy/capabilities.js';
 import { declaredResources, demandOf, exceeds } from '../../policy/demand.js';
 import { type JobSettings, unknownSecrets } from '../../policy/job-parts.js';
@@ -123,11 +123,4 @@ export class CaseGate {
     const job = { runId: ANY_RUN_ID, case: evalCase, harness: this.harness, params: this.params, secrets };
     return jobPayload(job, { ...this.limits.jobs, payloadLimit: Number.POSITIVE_INFINITY });
   }
-}
-
-/** Runtimes of the other kinds can be registered already. */
-export function refuseUnbuiltBackend({ spec: { id, version, kind } }: Site): void {
-  if (BUILT_KINDS.includes(kind)) return;
-  const message = `runtime ${id}@${version} is of kind ${kind}, on which this version runs no cases yet`;
-  throw new PlatformError('BACKEND_NOT_BUILT', message);
 }

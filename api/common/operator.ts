@@ -10,6 +10,7 @@ export class Operator implements OperatorFlags {
   readonly allowLocalRuntimes: boolean;
   readonly allowUnisolatedDrivers: boolean;
   readonly allowAmbientKubeconfig: boolean;
+  readonly networkPolicyClusters: readonly string[];
   /** How clusters are spoken to. */
   readonly clusters: ReturnType<typeof clusterSettings>;
   /** What every job is given alike. */
@@ -23,6 +24,7 @@ export class Operator implements OperatorFlags {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
     this.allowUnisolatedDrivers = env.EVERDICT_ALLOW_UNISOLATED_DRIVERS;
     this.allowAmbientKubeconfig = env.EVERDICT_ALLOW_AMBIENT_KUBECONFIG;
+    this.networkPolicyClusters = env.EVERDICT_NETWORK_POLICY_CLUSTERS;
     this.clusters = clusterSettings(env);
     this.jobs = jobSettings(env);
     this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;

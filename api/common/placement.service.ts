@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { EvalCase } from '../../contracts/case.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { HarnessSpec } from '../../contracts/harness.js';
-import { BUILT_KINDS } from '../../contracts/runtime.js';
 import { runtimeFaults } from '../../policy/capabilities.js';
 import { Placement } from '../../policy/placement.js';
 import { CandidateStore } from '../../store/candidate.store.js';
@@ -28,7 +27,7 @@ export class PlacementService {
   ) {}
 
   async begin(workspace: string, harness: HarnessSpec): Promise<SiteChoice> {
-    const known = await this.candidates.of(workspace, BUILT_KINDS);
+    const known = await this.candidates.of(workspace);
     const allowed = known.filter(({ spec }) => runtimeFaults(spec, this.operator).length === 0);
     if (allowed.length === 0) throw nothingFits(['there is no runtime that takes new work: register one']);
     const placement = new Placement(allowed, harness, this.operator);

@@ -27,7 +27,6 @@ export interface OperationInfo {
 /** What every submit may be refused with. */
 export const SUBMIT_REFUSALS = [
   'BAD_SPEC',
-  'BACKEND_NOT_BUILT',
   'CAPABILITY_MISSING',
   'CONFLICT',
   'DEMAND_EXCEEDS_ENVELOPE',

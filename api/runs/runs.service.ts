@@ -20,7 +20,7 @@ import type { LogOffsets } from '../../store/log-page.js';
 import { type NewRun, RunStore } from '../../store/run.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import type { Principal } from '../common/caller.js';
-import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
+import { CaseGate, type Site } from '../common/case-gate.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
@@ -223,7 +223,6 @@ export class RunsService {
     const gate = new CaseGate(harness, params, this.operator);
     gate.check(evalCase, site);
     gate.close();
-    refuseUnbuiltBackend(site);
   }
 
   private start(run: NewRun, { id: caseId }: EvalCase, { poolId, spec: { kind } }: Site): void {

@@ -5,7 +5,7 @@ import { AUTO_RUNTIME, type ScorecardRequest } from '../../contracts/scorecard.j
 import { DatasetStore, type RegisteredDataset, type SelectedTarget } from '../../store/dataset.store.js';
 import type { RegisteredHarness } from '../../store/harness.store.js';
 import type { Sites } from '../../store/scorecard-insert.js';
-import { CaseGate, refuseUnbuiltBackend, type Site } from '../common/case-gate.js';
+import { CaseGate, type Site } from '../common/case-gate.js';
 import { Operator } from '../common/operator.js';
 import { PlacementService } from '../common/placement.service.js';
 import { ReferencesService } from '../common/references.service.js';
@@ -104,7 +104,6 @@ function unknownCases(dataset: string, ids: readonly string[]): PlatformError {
 /** One site for all, or one for each target. */
 function sitesUsed(every: Site | undefined, byTarget: ReadonlyMap<string, Site>, others: readonly Use[]) {
   const used = every ? [every] : [...byTarget.values()];
-  for (const site of used) refuseUnbuiltBackend(site);
   return {
     sites: every ? sameSite(every) : siteByTarget(byTarget),
     uses: [...others, ...used.map((version): Use => ({ table: 'runtimes', version }))],

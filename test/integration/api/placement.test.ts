@@ -2,12 +2,6 @@ import { RuntimeStore } from '../../../store/runtime.store.js';
 import { aRuntime, MEMBER, VIEWER } from '../../builders.js';
 import { type Api, registerWorld, rowCounts, startApi } from './server.js';
 
-/** Of a kind that runs no cases yet. */
-const K8S = {
-  ...{ kind: 'k8s', id: 'kube', version: '1', image: 'i', maxConcurrent: 1_000 },
-  ...{ server: 'https://kube.test:6443', authSecret: 'token' },
-};
-
 let api: Api;
 beforeAll(async () => {
   api = await startApi();
@@ -18,7 +12,6 @@ beforeAll(async () => {
     { kind: 'local', id: 'wide', version: '2', maxConcurrent: 10, memoryBudgetMb: 100, capabilities: ['browser'] },
     { kind: 'local', id: 'huge', version: '1', maxConcurrent: 1_000, capabilities: ['browser'] },
     { kind: 'local', id: 'gone', version: '1', maxConcurrent: 1_000 },
-    K8S,
   ];
   for (const runtime of runtimes) await sent('POST', '/runtimes', runtime, 201);
   await sent('PATCH', '/runtimes/huge/admission', { mode: 'draining' }, 200);

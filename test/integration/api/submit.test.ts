@@ -169,7 +169,13 @@ describe('a submit', () => {
       ['cases.a.graders[0]', 'binary', 'and 1 more'],
     ],
     ['a harness of services', { harness: 'topology' }, 501, 'HARNESS_NOT_BUILT', ['service']],
-    ['a runtime whose backend is not built', { runtime: 'kube' }, 501, 'BACKEND_NOT_BUILT', ['kube@1', 'k8s']],
+    [
+      'E49: a closed network on a cluster that is not known to enforce it',
+      { dataset: 'offline', runtime: 'kube' },
+      400,
+      'BAD_SPEC',
+      ['cases.a.network.mode', 'EVERDICT_NETWORK_POLICY_CLUSTERS'],
+    ],
     ['a secret that is not stored', { harness: 'keyed' }, 400, 'SECRET_MISSING', ['MODEL_KEY']],
     ['a demand above the envelope', { harness: 'heavy' }, 400, 'DEMAND_EXCEEDS_ENVELOPE', ['1001', '1000', 'case-0']],
     [
