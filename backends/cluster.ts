@@ -4,6 +4,7 @@ import type { Backend } from './backend.js';
 import type { ClusterClient } from './cluster-client.js';
 import type { Egress } from './egress/guard.js';
 import { type K8sPolicy, openAccess } from './k8s/k8s.access.js';
+import { K8sBackend } from './k8s/k8s.backend.js';
 import { K8sCluster } from './k8s/k8s.cluster.js';
 import { K8sLink } from './k8s/k8s.link.js';
 import { NomadBackend } from './nomad/nomad.backend.js';
@@ -32,8 +33,7 @@ export interface Patience {
 /** What speaks to one cluster for one runtime, over the same connections. */
 export interface Cluster {
   client: ClusterClient;
-  /** Absent where this version runs no jobs on its kind. */
-  backend?: Backend;
+  backend: Backend;
 }
 
 const CLOSED: K8sPolicy = { allowAmbient: false, allowHost: false };
@@ -47,11 +47,15 @@ export function createCluster(
   switch (spec.kind) {
     case 'nomad': {
       const client = new NomadClient(spec, { token: credential?.token, egress, connections });
-      return { client: new NomadCluster(spec, client, deployment), backend: new NomadBackend(spec, client, patience) };
+      const backend = new NomadBackend(spec, client, patience);
+      return { client: new NomadCluster(spec, client, deployment), backend };
     }
     case 'k8s': {
       const link = new K8sLink(() => openAccess(spec, credential, kubeconfigs), egress);
-      return { client: new K8sCluster(spec, link) };
+      return {
+        client: new K8sCluster(spec, link, deployment),
+        backend: new K8sBackend(spec, link, deployment, patience),
+      };
     }
   }
 }

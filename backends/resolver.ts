@@ -149,9 +149,7 @@ class Connection implements ResolvedRuntime {
   }
 
   get backend(): Backend {
-    const { backend } = this.opened;
-    if (backend) return backend;
-    throw new PlatformError('BACKEND_NOT_BUILT', `this version cannot run jobs on ${this.spec.kind} runtimes yet`);
+    return this.opened.backend;
   }
 
   get cluster(): ClusterClient {

@@ -92,7 +92,7 @@ export const Inspection = z.strictObject({
   allocatable: Amounts.optional(),
   allocated: Amounts.optional(),
   running: z.int().min(0).optional(),
-  /** Of `running`, the jobs of this deployment. */
+  /** The jobs of this deployment that are not over. */
   ours: z.int().min(0).optional(),
   datacenters: z.array(z.string()).optional(),
   namespace: Existence.optional(),

@@ -65,13 +65,6 @@ test('a kubeconfig goes to the origins of its secret only, however its server is
   await expect(byFile(at('http://kube.example.test:6443'))).rejects.toThrow(/only/);
 });
 
-test('E49 a server beside a kubeconfig is the one in it, however it is written', async () => {
-  const at = (server: string) =>
-    open({ kubeconfigSecret: 'kube', server }, { kubeconfig: kubeconfig({ token: 't' }, { server: `${SERVER}/a` }) });
-  await expect(at('https://KUBE.example.test.:6443/a/')).resolves.toBeDefined();
-  await expect(at(SERVER)).rejects.toThrow(/^`server` is another address than that of the kubeconfig/);
-});
-
 test('a client certificate that TLS does not take is refused before a connection', async () => {
   const newKey = [
     'req',

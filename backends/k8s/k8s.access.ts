@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
-import { serverForm } from '../../policy/origins.js';
 import { addressFault, type BoundCredential } from '../../secrets/cluster-credential.js';
 import { ClusterFailure } from '../cluster-client.js';
 import { faultsOfServer } from './k8s.server.js';
@@ -82,9 +81,6 @@ async function kubeconfigAccess(
   policy: K8sPolicy,
 ): Promise<K8sAccess> {
   const { kubeconfig, server } = boundKubeconfig(credential, policy);
-  if (spec.server !== undefined && serverForm(spec.server) !== serverForm(server.href)) {
-    throw refuse('server', `is another address than that of the kubeconfig, ${server.origin}`);
-  }
   const identity = needsHost(kubeconfig) ? await hostIdentity(kubeconfig) : ownIdentity(kubeconfig);
   return {
     ...identity,

@@ -3,6 +3,7 @@ import { failure, forbidden } from '../../dev/fake-k8s/status.js';
 import { parseAllowList } from '../../policy/addresses.js';
 import { openK8sLab, TOKEN, USER } from '../../test/k8s-lab.js';
 import { Egress } from '../egress/guard.js';
+import { JOB_RIGHTS, REVIEWS, rightText } from './k8s.rights.js';
 
 let lab: Awaited<ReturnType<typeof openK8sLab>>;
 beforeAll(async () => {
@@ -16,7 +17,7 @@ test('says the version, the namespace and the account, and sends the token as it
     reachable: true,
     detail: `Kubernetes v1.34.4, namespace evals, as ${USER}`,
   });
-  expect(lab.fake.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  expect(lab.fake.requests.slice(0, 2).map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /version',
     'POST /apis/authentication.k8s.io/v1/selfsubjectreviews',
   ]);
@@ -50,6 +51,30 @@ test('does not take an answered version for an accepted credential', async () =>
   expect(
     await lab.probe({ spec, credential: { kubeconfig: lab.kubeconfig({ username: 'a', password: 'b' }) } }),
   ).toEqual(nobody);
+});
+
+test('names every right that a case needs and the account lacks', async () => {
+  lab.accounts[TOKEN] = { user: USER, rights: ['get namespaces', 'create jobs', 'list pods', 'get pods/log'] };
+  const answer = await lab.probe({ spec: { namespace: 'evals' } });
+  expect(answer).toMatchObject({ reachable: false, reason: 'auth' });
+  const [met, lacks = ''] = answer.detail.split('; the account lacks in namespace evals: ');
+  expect(met).toBe(`Kubernetes v1.34.4, namespace evals, as ${USER}`);
+  const had = ['create jobs.batch', 'list pods', 'get pods/log'];
+  expect(lacks.split(', ')).toEqual(JOB_RIGHTS.map(rightText).filter((right) => !had.includes(right)));
+});
+
+test('a namespace and a runtime class that are not there are named by their fields', async () => {
+  expect(await lab.probe({ spec: { namespace: 'nope', runtimeClass: 'kata' } })).toMatchObject({
+    reachable: false,
+    reason: 'error',
+    detail: expect.stringMatching(/; `namespace`: there is no nope; `runtimeClass`: there is no kata$/),
+  });
+});
+
+test('what the cluster does not tell of rights and namespaces is no doubt', async () => {
+  lab.fake.script(`POST ${REVIEWS}`, failure(500, 'InternalError', 'canary'));
+  lab.fake.script('GET /api/v1/namespaces/evals', forbidden(USER, { verb: 'get', group: '', resource: 'namespaces' }));
+  expect(await lab.probe({ spec: { namespace: 'evals' } })).toMatchObject({ reachable: true });
 });
 
 test('accepts clusters that do not say who we are, or not their version', async () => {

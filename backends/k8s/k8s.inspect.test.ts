@@ -63,6 +63,30 @@ test('shows nodes, quotas, limits and rights', async () => {
   expect(found.nodes?.[4]?.pressure).toEqual(['DiskPressure']);
 });
 
+test('counts our jobs that are not over, and names those that are suspended, and quotas that are used up', async () => {
+  const aJob = (name: string, parts: object = {}) => ({
+    metadata: { name, uid: name, labels: { app: 'everdict', 'everdict.dev/deployment': 'dep' } },
+    ...parts,
+  });
+  lab.cluster.namespaced = {
+    jobs: [
+      aJob('runs'),
+      aJob('waits', { spec: { suspend: true } }),
+      aJob('ended', { status: { conditions: [{ type: 'Complete', status: 'True' }] } }),
+    ],
+    resourcequotas: [
+      {
+        metadata: { name: 'q' },
+        status: { hard: { 'limits.memory': '1Gi', pods: '9' }, used: { 'limits.memory': '1024Mi', pods: '1' } },
+      },
+    ],
+  };
+  expect(await lab.inspect()).toMatchObject({
+    ours: 2,
+    warnings: ['jobs of ours that are suspended (1): waits', 'the quota q is used up: 1024Mi of 1Gi limits.memory'],
+  });
+});
+
 test.each([
   ['Exists without key', [{ operator: 'Exists' }], true],
   ['the key', [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }], true],
@@ -118,6 +142,7 @@ test('names what is not there, and the rights that are lacking', async () => {
     'get pods/log',
   ]);
   expect(warnings.toSorted()).toEqual([
+    'jobs: the account may not list jobs.batch (403)',
     'limits: the account may not list limitranges (403)',
     'nodes: the account may not list nodes (403)',
     'quotas: the account may not list resourcequotas (403)',

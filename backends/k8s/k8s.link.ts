@@ -6,11 +6,16 @@ import { K8sClient } from './k8s.client.js';
 export interface Connected {
   client: K8sClient;
   namespace: string;
+  /** Where it leads. */
+  server: URL;
 }
 
 /** The way to one cluster, for everything that speaks to it for one runtime. */
 export class K8sLink {
   private connected: Promise<Connected> | undefined;
+  private readonly closing = new AbortController();
+  /** Aborts when it is closed. */
+  readonly ended = this.closing.signal;
 
   /** `open` finds how the cluster is spoken to; it is asked once, by the first call. */
   constructor(
@@ -23,6 +28,7 @@ export class K8sLink {
     this.connected ??= this.open().then((access) => ({
       client: new K8sClient(access, this.egress, access.isOfHost && this.open),
       namespace: access.namespace,
+      server: access.server,
     }));
     try {
       return await unlessAborted(this.connected, signal);
@@ -34,6 +40,7 @@ export class K8sLink {
 
   /** Ends its connections at once. */
   async close(): Promise<void> {
+    this.closing.abort();
     const connected = await this.connected?.catch(() => undefined);
     await connected?.client.close();
   }

@@ -23,11 +23,11 @@ const MOST_NAMED = 3;
  * Removes a Job with all that it owns, and reads back that neither it nor a pod of it is left. What was parted from its
  * Job is removed by its own name: Secrets, the network policy, pods.
  */
-export async function stopJob({ client, namespace }: Connected, name: string): Promise<void> {
+export async function stopJob(connected: Connected, name: string): Promise<void> {
   let left = '';
   try {
     await withTimeLimit(new AbortController().signal, STOP_MS, async (signal) => {
-      const stop = new Stop({ client, namespace }, name, signal);
+      const stop = new Stop(connected, name, signal);
       if (!(await stop.begin())) return;
       for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(LONGEST_LOOK_MS, pauseMs * 1.5)) {
         left = await stop.left();
