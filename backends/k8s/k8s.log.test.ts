@@ -142,6 +142,10 @@ test.each([0, 10_000])('what was printed behind a change of the file is told beh
     { at: 15, text: numbered(3 + ms, 5 + ms) },
   ]);
   expect(log.isHeadCut).toBe(true);
+  // Another reader finds itself behind the gap.
+  const next = lab.reader(told.end, told.mark ? { mark: told.mark } : {});
+  expect(await told.finish(next)).toEqual(VERIFIED);
+  expect([told.pieces.length, next.isHeadCut]).toEqual([2, false]);
 });
 
 test('a file that was changed, and has nothing, leaves the end unverified', async () => {

@@ -68,8 +68,8 @@ const MARK_BYTES = 1_024 * 1_024;
 const MARK_MS = 5_000;
 /** A longer log is not read from its beginning each time that following it goes on, but from some time before. */
 const SHORT_BYTES = 1_024 * 1_024;
-/** More than clocks of nodes are set back at once. */
-const BEFORE_MS = 60_000;
+/** More than lines are out of order, or clocks of nodes are commonly set back. */
+const BEFORE_MS = 10_000;
 /** What is gone may be back in a moment: while the runtime of a node restarts, it knows no container. */
 const GONE_TRIES = 3;
 /** More with one timestamp are not counted at the end of a log: it is read. */
@@ -160,6 +160,8 @@ export class K8sLog {
     signal: AbortSignal,
   ): AsyncGenerator<LogRead, Told | undefined> {
     let { silentMs } = asking;
+    // What is told behind a gap is found again by nothing that was noted before.
+    if (isAnew) this.marked = undefined;
     const wasNew = !this.seen.place && this.seen.end === 0;
     const sinceTime = isFollow && !isAnew ? this.since() : undefined;
     const placed = new PlacedLines(this.seen, isAnew);
