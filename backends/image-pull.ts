@@ -7,7 +7,7 @@ export interface PullTrouble {
 
 /** These come first: a registry that is asked too often says so in words of access, too. */
 const TRANSIENT =
-  /too ?many ?requests|rate limit|\b429\b|time[d ]?-? ?out|deadline exceeded|canceled|TLS|x509|certificate|connection (refused|reset)|broken pipe|\bEOF\b|no such host|server misbehaving|temporary failure|unreachable|no route|no space left|\b5\d\d\b|Internal Server Error|Bad Gateway|Service Unavailable/i;
+  /too ?many ?requests|rate limit|\b429\b|time[d ]?-? ?out|deadline exceeded|canceled|TLS|x509|certificate|connection (refused|reset)|broken pipe|\bEOF\b|no such host|server misbehaving|temporary failure|unreachable|no route|no space left|unexpected media type|\b5\d\d\b|Internal Server Error|Bad Gateway|Service Unavailable/i;
 const FINAL =
   /unauthori[sz]ed|authentication required|no basic auth|denied|forbidden|not found|manifest unknown|name unknown|does not exist|invalid reference|must be lowercase|could not parse|no matching manifest|invalid (repository|tag|image)/i;
 

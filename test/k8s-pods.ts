@@ -27,7 +27,7 @@ export const aPod = ({ metadata, spec, status, deleted }: PodParts = {}): SeenPo
     spec: { nodeName: 'rack-1', containers: [{ name: 'main', image: 'r/x:1' }], ...spec },
     status: { phase: 'Pending', ...status },
   }),
-  ...(deleted && { deleted }),
+  ...(deleted && { deleted: true as const }),
 });
 
 /** The state of its container. */

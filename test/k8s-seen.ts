@@ -28,5 +28,5 @@ export const seenJob = (name: string): K8sJob | undefined => {
 
 export function seenPod(name: string): SeenPod {
   const { pod } = seen(name);
-  return { ...Pod.parse(pod), ...(pod?.deleted && { deleted: true }) };
+  return { ...Pod.parse(pod), ...(pod?.deleted && { deleted: true as const }) };
 }

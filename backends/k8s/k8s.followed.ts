@@ -1,10 +1,7 @@
 import type { ClusterListener } from '../answered-clock.js';
 import type { ClusterFailure } from '../cluster-client.js';
 import { networkFailure } from '../cluster-failures.js';
-import type { K8sJob, Pod } from './k8s.replies.js';
-
-/** A pod as it was last seen. */
-export type SeenPod = Pod & { deleted?: true };
+import type { K8sJob, Pod, SeenPod } from './k8s.replies.js';
 
 /** What a cluster has of one allocation. */
 export interface JobView {

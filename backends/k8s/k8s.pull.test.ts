@@ -1,6 +1,6 @@
 import { aPod, running, waiting } from '../../test/k8s-pods.js';
 import { seenPod } from '../../test/k8s-seen.js';
-import { pullTroubleOf } from './k8s.pull.js';
+import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
 
 const IMAGE = 'registry.test/team/x:1';
 const FRONT = `failed to pull and unpack image "${IMAGE}": failed to resolve reference "${IMAGE}": `;
@@ -33,6 +33,7 @@ test.each([
   'pulling from host registry.test failed with status code [manifests 1]: 429 Too Many Requests',
   'pulling from host registry.test failed with status code [manifests 1]: 500 Internal Server Error',
   'failed to extract layer sha256:00: write /x: no space left on device',
+  'failed to unpack image on snapshotter overlayfs: unexpected media type text/html for sha256:b7: not found',
   'words that nobody knows',
   '',
 ])('E45 another try may help with %s', (why) => {
@@ -51,6 +52,7 @@ test('K01 whether its node pulls or waits for the next try, it is the same troub
   ).toEqual(first);
   expect(pulled('ImagePullBackOff', `Back-off pulling image "${IMAGE}"`)).toEqual({
     isFinal: false,
+    isUnasked: false,
     text: `the image ${IMAGE} cannot be pulled on node rack-1: ImagePullBackOff`,
   });
 });
@@ -65,11 +67,31 @@ test.each<[string, boolean, RegExp]>([
   ['img-upper', true, /Foo\/BAR:1.*must be lowercase; give `image` a name/],
   ['img-never', true, /is not present with pull policy of Never; load it on every node/],
 ])('E45 as a live cluster told of it: %s', (name, isFinal, text) => {
-  expect(pullTroubleOf(seenPod(name))).toEqual({ isFinal, text: expect.stringMatching(text) });
+  expect(pullTroubleOf(seenPod(name))).toEqual({
+    isFinal,
+    isUnasked: isFinal,
+    text: expect.stringMatching(text),
+  });
 });
 
 test('an upper-case name is one that no registry can have, by older words', () => {
-  expect(pulled('ErrImagePull', 'invalid reference format: repository name must be lowercase')?.isFinal).toBe(true);
+  expect(pulled('ErrImagePull', 'invalid reference format: repository name must be lowercase')).toMatchObject({
+    isFinal: true,
+    isUnasked: true,
+    text: expect.stringMatching(/give `image` a name/),
+  });
+});
+
+test('E03 E45 an image that does not come in time is not there, or could not be had', () => {
+  const of = (why: string) => pulled('ErrImagePull', `${FRONT}${why}`);
+  const failures = [of(`${IMAGE}: not found`), of('i/o timeout')].map((trouble) => trouble && pullFailureOf(trouble));
+  expect(failures).toEqual([
+    {
+      code: 'IMAGE_UNAVAILABLE',
+      message: expect.stringMatching(/^the image registry.test\/team\/x:1 cannot be pulled/),
+    },
+    { code: 'IMAGE_PULL_FAILED', message: expect.stringMatching(/i\/o timeout$/) },
+  ]);
 });
 
 test('what an image is called says nothing of why', () => {

@@ -135,7 +135,7 @@ export const Pod = z.object({
 export type Pod = z.infer<typeof Pod>;
 
 /** A pod as it was last seen; `deleted`: it is no longer there. */
-export type SeenPod = Pod & { deleted?: boolean };
+export type SeenPod = Pod & { deleted?: true };
 
 export const K8sEvent = z.object({
   metadata: z.object({ name: z.string(), creationTimestamp: Time }),

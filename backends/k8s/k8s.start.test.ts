@@ -76,6 +76,8 @@ test.each([
   ['CreateContainerError', 'context deadline exceeded'],
   ['CreateContainerError', 'failed to reserve container name "main": name "main" is reserved for "7f"'],
   ['ErrImagePull', 'no such host'],
+  ['ErrImagePull', 'r/x:1: not found'],
+  ['ImagePullBackOff', 'Back-off pulling image "r/x:1": ErrImagePull: 401 Unauthorized'],
   ['ContainerCreating', ''],
 ])('%s: %s may pass', (reason, message) => {
   expect(startFailureOf(aPod({ status: waiting(reason, message) }))).toBeUndefined();

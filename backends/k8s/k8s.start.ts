@@ -2,7 +2,7 @@ import type { AttemptFailure } from '../../contracts/attempt.js';
 import { oneLine, quoted } from '../cluster-text.js';
 import { type Events, eventsOf, eventText, lastOf } from './k8s.events.js';
 import { exitText, hasStarted, isOn, mainOf } from './k8s.evidence.js';
-import { pullTroubleOf } from './k8s.pull.js';
+import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
 import type { ContainerStatus, Pod } from './k8s.replies.js';
 
 /** How far a pod has come that has a node and has not started. */
@@ -60,13 +60,13 @@ const STUCK: ReadonlySet<string> = new Set(['CreateContainerConfigError', 'Creat
 const UNSTARTED: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun']);
 
 /**
- * Why a pod that has a node cannot start. First that applies: its image is not to be had; a container of it cannot be
+ * Why a pod that has a node cannot start. First that applies: its image can have no such name, or is not to be pulled; a container of it cannot be
  * made or started; its sandbox cannot, for want of memory or of its runtime class. Undefined where another try may help, as long as it is not over.
  */
 export function startFailureOf(pod: Pod, events: Events = []): AttemptFailure | undefined {
   if (hasStarted(pod)) return undefined;
   const pull = pullTroubleOf(pod);
-  if (pull?.isFinal) return { code: 'IMAGE_UNAVAILABLE', message: pull.text };
+  if (pull?.isUnasked) return pullFailureOf(pull);
   for (const status of [...pod.status.initContainerStatuses, ...pod.status.containerStatuses]) {
     const failure = containerFailure(status, pod);
     if (failure) return failure;
