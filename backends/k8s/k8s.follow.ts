@@ -7,7 +7,6 @@ import { Inbox } from '../inbox.js';
 import type { LogEnd, LogPatience } from '../log-reading.js';
 import { pause } from '../pause.js';
 import { endOf, type LogStanding } from './k8s.end.js';
-import { needsEvents } from './k8s.events.js';
 import { hasStarted, mainOf } from './k8s.evidence.js';
 import type { JobView } from './k8s.followed.js';
 import type { LogRead } from './k8s.log.js';
@@ -230,7 +229,7 @@ export class LogFollower {
       ...{ pod, log, placedAs: pod.metadata.uid },
       ...(job && { job }),
       ...('text' in out && { logText: out.text }),
-      events: needsEvents(this.placed) ? await readEvents(this.watching, { job, podUid: pod.metadata.uid }) : [],
+      events: await readEvents(this.watching, { job, podUid: pod.metadata.uid }),
     });
     const { fault, isHeadCut } = output;
     yield end.kind === 'silent' && fault !== undefined ? badRecord(fault, log === 'complete' && !isHeadCut) : end;

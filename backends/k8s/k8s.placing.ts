@@ -7,7 +7,7 @@ import { type Events, needsEvents } from './k8s.events.js';
 import type { JobView } from './k8s.followed.js';
 import { goneOf, isOver } from './k8s.gone.js';
 import { readEvents, readPods, removeOthers } from './k8s.lookups.js';
-import { pullTroubleOf } from './k8s.pull.js';
+import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
 import type { K8sJob, SeenPod } from './k8s.replies.js';
 import { type Choice, choosePod, provenanceOf, standingOf } from './k8s.status.js';
 import { readJob } from './k8s.submit.js';
@@ -145,7 +145,7 @@ export class JobPlacing {
     if (!trouble) return undefined;
     const isOverlong = this.pullErrorMs >= this.watching.patience.pullErrorMs;
     this.pullErrorMs += passedMs;
-    return isOverlong ? { code: 'IMAGE_PULL_FAILED', message: trouble.text } : undefined;
+    return isOverlong ? pullFailureOf(trouble) : undefined;
   }
 
   private lateness({ detail }: Waiting): AttemptFailure | undefined {
