@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { type Certificates, makeCertificates } from '../dev/fake-k8s/certificates.js';
+import { type ClusterOptions, FakeCluster } from '../dev/fake-k8s/fake-cluster.js';
 import { FakeK8s, type FakeK8sOptions } from '../dev/fake-k8s/fake-k8s.js';
-import type { Draft, Job, PodSpec } from '../dev/fake-k8s/fake-objects.js';
+import type { Draft, Job, Pod, PodSpec } from '../dev/fake-k8s/fake-objects.js';
+import type { FakeStore } from '../dev/fake-k8s/fake-store.js';
 
 export const NAMESPACE = 'evals';
 export const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
@@ -95,5 +97,56 @@ export async function openFakeK8s(options: Partial<FakeK8sOptions> = {}) {
       agent.destroy();
       await fake.close();
     },
+  };
+}
+
+/** What is looked for, as soon as a change makes it so. */
+export function until<Found>(store: FakeStore, look: () => Found | undefined | false): Promise<Found> {
+  const now = look();
+  if (now) return Promise.resolve(now);
+  return new Promise((resolve) => {
+    const unlisten = store.onChange(() => {
+      const found = look();
+      if (!found) return;
+      unlisten();
+      resolve(found);
+    });
+  });
+}
+
+/** A cluster without an API, whose pods nobody runs: a test says what becomes of them. */
+export function openCluster(options: ClusterOptions = {}) {
+  const cluster = new FakeCluster({ namespaces: [NAMESPACE], ...options });
+  const { store, admission } = cluster;
+  const podsOf = (job: string): Pod[] =>
+    store.list('pods', NAMESPACE).filter(({ metadata }) => metadata.labels?.['job-name'] === job);
+  return {
+    cluster,
+    store,
+    podsOf,
+    create(name: string, spec: Partial<Job['spec']> = {}, metadata: object = {}): Job {
+      const created = admission.create('jobs', NAMESPACE, aJob(name, spec, metadata));
+      if (!('metadata' in created)) throw new Error(JSON.stringify(created.body));
+      return created;
+    },
+    job: (name: string) => store.get('jobs', NAMESPACE, name),
+    /** The pod of a Job, once it has a node. */
+    placed: (job: string) => until(store, () => podsOf(job).find(({ spec }) => spec.nodeName)),
+    phase(pod: Pod, phase: string): void {
+      store.update('pods', NAMESPACE, pod.metadata.name, ({ status }) => {
+        status.phase = phase;
+      });
+    },
+    /** Once the Job has a condition. */
+    condition: (job: string, type: string, is = 'True') =>
+      until(store, () =>
+        store.get('jobs', NAMESPACE, job)?.status.conditions?.find((each) => each.type === type && each.status === is),
+      ),
+    /** Reasons and texts of what was told of objects of a name that begins so. */
+    told: (name: string): string[] =>
+      store
+        .list('events', NAMESPACE)
+        .filter(({ involvedObject }) => involvedObject.name.startsWith(name))
+        .map(({ type, reason, message }) => `${type} ${reason} ${message}`),
   };
 }

@@ -1,8 +1,14 @@
 import { Admission } from './fake-admission.js';
 import { EventRecorder } from './fake-events.js';
 import { Evictions } from './fake-evictions.js';
+import { GarbageCollector } from './fake-garbage.js';
+import { JobController } from './fake-jobs.js';
 import { FakeLedger } from './fake-ledger.js';
 import { aNode, type Machine } from './fake-machines.js';
+import { NodeLife } from './fake-node-life.js';
+import { FAST, type Pace } from './fake-pace.js';
+import { QuotaKeeper } from './fake-quota-keeper.js';
+import { Scheduler } from './fake-scheduler.js';
 import { FakeStore } from './fake-store.js';
 import { Watches, type WatchOptions } from './fake-watch.js';
 
@@ -14,6 +20,7 @@ export interface ClusterOptions extends WatchOptions {
   runtimeClasses?: readonly string[];
   /** So many changes are known to watches that come back. */
   historyLimit?: number;
+  pace?: Partial<Pace>;
 }
 
 /** What runs behind the API. */
@@ -24,19 +31,32 @@ export class FakeCluster {
   readonly watches: Watches;
   readonly evictions: Evictions;
   readonly events: EventRecorder;
+  readonly scheduler: Scheduler;
+  readonly nodes: NodeLife;
+  private readonly closing: readonly { close(): void }[];
 
   constructor(options: ClusterOptions = {}) {
+    const pace = { ...FAST, ...options.pace };
     this.store = new FakeStore(options.historyLimit);
-    this.ledger = new FakeLedger(this.store);
-    this.admission = new Admission(this.store);
-    this.watches = new Watches(this.store, options);
-    this.evictions = new Evictions(this.store);
-    this.events = new EventRecorder(this.store);
+    const { store } = this;
+    this.ledger = new FakeLedger(store);
+    this.admission = new Admission(store);
+    this.watches = new Watches(store, options);
+    this.evictions = new Evictions(store);
+    this.events = new EventRecorder(store);
+    this.scheduler = new Scheduler(store, this.events, pace.scheduleMs);
+    this.nodes = new NodeLife(store, this.events, pace);
+    const jobs = new JobController({ store, admission: this.admission, events: this.events, pace });
+    const garbage = new GarbageCollector(store, pace.collectMs);
+    const quotas = new QuotaKeeper(store, pace.quotaMs);
+    this.closing = [this.scheduler, this.nodes, jobs, garbage, quotas];
     this.fill(options);
   }
 
   /** Nothing happens by itself any more. */
-  close(): void {}
+  close(): void {
+    for (const each of this.closing) each.close();
+  }
 
   private fill({ nodes = [{ name: 'node-1' }], namespaces = [], runtimeClasses = [] }: ClusterOptions): void {
     for (const name of ['default', ...namespaces]) {
