@@ -9,6 +9,7 @@ import { Session, type Terminal } from './session.js';
 const DATA_DIR = '.everdict';
 const PORT = wholeNumber(1, 65_535);
 const FAKE_NOMAD_PORT = 4646;
+const FAKE_K8S_PORT = 6443;
 
 // Postgres and Temporal are loaded by these commands alone, so each imports what it needs when it runs.
 
@@ -17,6 +18,7 @@ interface DevOptions {
   port?: number;
   uiPort?: number;
   fakeNomad?: number | true;
+  fakeK8s?: number | true;
 }
 
 /** `dev`: the whole platform on this machine, in the foreground, and what can be done about it from elsewhere. */
@@ -28,11 +30,13 @@ export function addDevCommand(program: Command, terminal: Terminal): void {
     .option('--port <port>', 'port of the API (default: 8787, or the next free one if that is taken)', PORT)
     .option('--ui-port <port>', 'port of the Temporal UI (default: 8233, or the next free one if that is taken)', PORT)
     .option('--fake-nomad [port]', `start a fake Nomad, too, to try a nomad runtime on (port ${FAKE_NOMAD_PORT})`, PORT)
-    .action(async ({ dir, port, uiPort, fakeNomad }: DevOptions) => {
+    .option('--fake-k8s [port]', `the same of a fake Kubernetes, for k8s runtimes (port ${FAKE_K8S_PORT})`, PORT)
+    .action(async ({ dir, port, uiPort, fakeNomad, fakeK8s }: DevOptions) => {
       const { runForeground } = await import('../dev/foreground.js');
       const isClean = await runForeground({
         ...{ dataDir: path.resolve(dir), apiPort: port, uiPort, say: sayTo(terminal) },
         fakeNomadPort: fakeNomad === true ? FAKE_NOMAD_PORT : fakeNomad,
+        fakeK8sPort: fakeK8s === true ? FAKE_K8S_PORT : fakeK8s,
       });
       if (!isClean) terminal.setExitCode(1);
     });

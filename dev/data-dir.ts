@@ -43,7 +43,7 @@ export interface DataPaths {
 const NEEDED_MB = 64;
 /** Everything that we put into a data directory. */
 export const OURS =
-  /^(everdict\.json|fake-nomad\.json|running\.json|secrets\.key|temporal\.db|postgres\.(init|password))|^(postgres|old-temporal|state|logs)$/;
+  /^(everdict\.json|fake-(nomad|k8s)\.json|running\.json|secrets\.key|temporal\.db|postgres\.(init|password))|^(postgres|old-temporal|state|logs|fake-k8s)$/;
 
 export function dataPaths(dir: string): DataPaths {
   const below = (name: string): string => path.join(dir, name);

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { childEnv } from '../config/cli-env.js';
+import { FAKE_K8S_SECRET, startFakeK8s } from './fake-k8s-process.js';
 import { FAKE_NOMAD_ENV, startFakeNomad } from './fake-nomad-process.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
@@ -19,30 +21,33 @@ const VERDICTS = [0, 1, 2];
 /** Something hangs if it takes this long; usually it is done in less than one. */
 const LIMIT_MINUTES = 10;
 
-const RUNTIMES = ['local', 'nomad'] as const;
+const RUNTIMES = ['local', 'nomad', 'k8s'] as const;
 
 const USAGE = `npm run demo -- [options]
 
 Starts a whole platform on this machine, runs two scorecards on it, and stops it again.
 
-  --runtime <kind>  where the cases run: ${RUNTIMES.join(' or ')} (${RUNTIMES[0]})
+  --runtime <kind>  where the cases run: ${RUNTIMES.join(', ')} (${RUNTIMES[0]})
                       local  processes of the worker
                       nomad  jobs of a fake Nomad that is started beside the platform
+                      k8s    the same of a fake Kubernetes
   --keep            leave it up until Ctrl-C
   --help            print this`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Runs a command line as a user would, in a process group of its own, so that Ctrl-C reaches the demo alone. */
-async function everdict(stack: Stack, words: string[], signal: AbortSignal): Promise<number> {
+async function everdict(stack: Stack, words: string[], signal: AbortSignal, input?: string): Promise<number> {
   signal.throwIfAborted();
-  say(`\n$ everdict ${words.join(' ')}`);
+  say(`\n$ everdict ${words.join(' ')}${input === undefined ? '' : ` < ${input}`}`);
+  const stdin = input === undefined ? 'ignore' : openSync(input, 'r');
   const child = spawn(process.execPath, [CLI, ...words], {
     cwd: ROOT,
     env: childEnv({ EVERDICT_URL: stack.apiUrl }),
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: [stdin, 'inherit', 'inherit'],
     detached: true,
   });
+  if (typeof stdin === 'number') closeSync(stdin);
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
@@ -61,6 +66,8 @@ async function everdict(stack: Stack, words: string[], signal: AbortSignal): Pro
 interface Place {
   spec: string;
   id: string;
+  /** The secret that it names, and the file of its value. */
+  secret?: { words: string[]; file: string };
   /** Of what was started for it. */
   lines: string[];
   stop(): Promise<void>;
@@ -68,6 +75,12 @@ interface Place {
 
 async function placeOf(kind: DemoOptions['runtime'], dataDir: string, signal: AbortSignal): Promise<Place> {
   if (kind === 'local') return { spec: 'examples/runtimes/local.json', id: 'desk', lines: [], stop: async () => {} };
+  if (kind === 'k8s') {
+    const { url, spec, token, stop } = await startFakeK8s(dataDir, 0, signal);
+    say(`  a fake Kubernetes answers at ${url}`);
+    const secret = { words: ['secret', 'set', FAKE_K8S_SECRET, '--use', 'cluster', '--origin', url], file: token };
+    return { spec, id: 'fake-k8s', secret, lines: [`fake Kubernetes  ${url}`], stop };
+  }
   const { url, spec, stop } = await startFakeNomad(dataDir, 0, signal);
   say(`  a fake Nomad answers at ${url}`);
   return { spec, id: 'fake-nomad', lines: [`fake Nomad   ${url}`], stop };
@@ -80,6 +93,10 @@ async function register(stack: Stack, place: Place, signal: AbortSignal): Promis
     ['harness', 'examples/harnesses/solver.json'],
     ['harness', 'examples/harnesses/hasty.json'],
   ];
+  const { secret } = place;
+  if (secret && (await everdict(stack, secret.words, signal, secret.file)) !== 0) {
+    throw new Error('the secret of the runtime could not be set');
+  }
   for (const [noun = '', file = ''] of files) {
     const code = await everdict(stack, [noun, 'add', file], signal);
     if (code !== 0) throw new Error(`registering ${file} ended with ${code}`);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { linesOf, unfinishedOf } from './census.js';
+import { FAKE_K8S_SECRET, type FakeK8sProcess, startFakeK8s } from './fake-k8s-process.js';
 import { FAKE_NOMAD_ENV, type FakeNomadProcess, startFakeNomad } from './fake-nomad-process.js';
 import { aborted, onInterrupt } from './interrupt.js';
 import { type Stack, startStack } from './launcher.js';
@@ -14,6 +15,8 @@ export interface ForegroundOptions {
   uiPort?: number;
   /** A fake Nomad is started beside the platform. */
   fakeNomadPort?: number;
+  /** The same of a fake Kubernetes. */
+  fakeK8sPort?: number;
   say(line: string): void;
 }
 
@@ -23,11 +26,13 @@ export async function runForeground({
   apiPort,
   uiPort,
   fakeNomadPort,
+  fakeK8sPort,
   say,
 }: ForegroundOptions): Promise<boolean> {
   const interrupt = onInterrupt(say);
   let stack: Stack | undefined;
   let nomad: FakeNomadProcess | undefined;
+  let k8s: FakeK8sProcess | undefined;
   try {
     say(`starting the platform; data and logs in ${dataDir}`);
     stack = await startStack({
@@ -42,7 +47,8 @@ export async function runForeground({
       signal: interrupt.signal,
     });
     if (fakeNomadPort !== undefined) nomad = await startFakeNomad(dataDir, fakeNomadPort, interrupt.signal);
-    say(welcome(stack, dataDir, nomad));
+    if (fakeK8sPort !== undefined) k8s = await startFakeK8s(dataDir, fakeK8sPort, interrupt.signal);
+    say(welcome(stack, dataDir, [...(nomad ? nomadLines(nomad) : []), ...(k8s ? k8sLines(k8s) : [])]));
     const failure = await Promise.race([aborted(interrupt.signal), stack.failed]);
     if (!failure) return true;
     say(`error: ${failure.message}`);
@@ -54,6 +60,7 @@ export async function runForeground({
   } finally {
     await stack?.stop();
     await nomad?.stop();
+    await k8s?.stop();
     if (stack) say('stopped; the data stays for the next start');
     interrupt.restore();
   }
@@ -70,8 +77,16 @@ const dailySteps = (dir: string): string[] => [
   `  npx everdict dev status${dir === path.resolve('.everdict') ? '' : ` --dir ${dir}`}`,
 ];
 
+const nomadLines = ({ url, spec }: FakeNomadProcess): string[] => [
+  `  Fake Nomad   ${url}   (npx everdict runtime add ${spec})`,
+];
+const k8sLines = ({ url, spec, token }: FakeK8sProcess): string[] => [
+  `  Fake K8s     ${url}   (npx everdict runtime add ${spec}, after`,
+  `               npx everdict secret set ${FAKE_K8S_SECRET} --use cluster --origin ${url} < ${token})`,
+];
+
 /** What goes on by itself, where things are, and what to type next. */
-function welcome({ apiUrl, addresses, found }: Stack, dataDir: string, nomad?: FakeNomadProcess): string {
+function welcome({ apiUrl, addresses, found }: Stack, dataDir: string, clusters: readonly string[]): string {
   const isElsewhere = !apiUrl.endsWith(`:${API_PORT}`);
   const unfinished = found && unfinishedOf(found);
   const lines = [
@@ -80,7 +95,7 @@ function welcome({ apiUrl, addresses, found }: Stack, dataDir: string, nomad?: F
     `  API          ${apiUrl}   (docs: ${apiUrl}/docs)`,
     `  Temporal UI  ${addresses.temporalUiUrl ?? 'none'}`,
     `  Metrics      ${apiUrl}/metrics and, of the worker, ${addresses.workerMetricsUrl ?? 'none'}`,
-    ...(nomad ? [`  Fake Nomad   ${nomad.url}   (npx everdict runtime add ${nomad.spec})`] : []),
+    ...clusters,
     '  Access       development mode: no key is asked for, and only this machine is answered',
     '',
     'in another terminal:',

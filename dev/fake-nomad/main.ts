@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { aborted, onInterrupt } from '../interrupt.js';
+import { fakeMain, numberOf, say, untilOver } from '../fake-main.js';
 import { FakeNomad } from './fake-nomad.js';
 
 const USAGE = `A Nomad cluster for trying things out: it answers as Nomad does, and runs jobs as processes of this machine.
@@ -13,10 +13,7 @@ const USAGE = `A Nomad cluster for trying things out: it answers as Nomad does, 
   --with-parent             ends when what started it does
   --help`;
 
-const LOOK_MS = 1_000;
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
+/** `undefined`: it was asked how this is called. */
 function optionsOf(args: string[]) {
   const { values } = parseArgs({
     args,
@@ -30,30 +27,20 @@ function optionsOf(args: string[]) {
       help: { type: 'boolean', default: false },
     },
   });
-  const number = (name: 'port' | 'nodes' | 'slots' | 'gc-max-allocs'): number => {
-    if (!/^\d{1,5}$/.test(values[name])) throw new Error(`--${name} is ${JSON.stringify(values[name])}, not a number`);
-    return Number(values[name]);
-  };
+  if (values.help) return undefined;
   return {
-    port: number('port'),
-    nodes: number('nodes'),
-    slots: number('slots'),
-    gcMaxAllocs: number('gc-max-allocs'),
+    port: numberOf('port', values.port),
+    nodes: numberOf('nodes', values.nodes),
+    slots: numberOf('slots', values.slots),
+    gcMaxAllocs: numberOf('gc-max-allocs', values['gc-max-allocs']),
     hasAcl: values.acl,
     endsWithParent: values['with-parent'],
-    isHelp: values.help,
   };
 }
 
-async function run({
-  port,
-  nodes,
-  slots,
-  gcMaxAllocs,
-  hasAcl,
-  endsWithParent,
-}: ReturnType<typeof optionsOf>): Promise<void> {
-  const interrupt = onInterrupt(say);
+type Options = NonNullable<ReturnType<typeof optionsOf>>;
+
+async function run({ port, nodes, slots, gcMaxAllocs, hasAcl, endsWithParent }: Options): Promise<void> {
   const token = randomUUID();
   const machines = Array.from({ length: nodes }, (_, i) => ({
     name: `rack-${i + 1}`,
@@ -66,33 +53,8 @@ async function run({
   });
   if (hasAcl) say(`token ${token}`);
   say(`a fake Nomad listens at ${fake.url}`);
-  await Promise.race([aborted(interrupt.signal), ...(endsWithParent ? [orphaned()] : [])]);
-  interrupt.restore();
+  await untilOver(endsWithParent);
   await fake.stop();
 }
 
-function orphaned(): Promise<void> {
-  const parent = process.ppid;
-  return new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (process.ppid === parent) return;
-      clearInterval(timer);
-      resolve();
-    }, LOOK_MS);
-    timer.unref();
-  });
-}
-
-function fail(error: unknown, hint: string): void {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n${hint}`);
-  process.exitCode = 3;
-}
-
-let options: ReturnType<typeof optionsOf> | undefined;
-try {
-  options = optionsOf(process.argv.slice(2));
-} catch (error) {
-  fail(error, `\n${USAGE}\n`);
-}
-if (options?.isHelp) say(USAGE);
-else if (options) await run(options).catch((error: unknown) => fail(error, ''));
+await fakeMain(USAGE, optionsOf, run);
