@@ -96,15 +96,18 @@ export class K8sClient {
 
   /** A page of a list. */
   list<Item extends z.ZodType>(path: string, item: Item, listing: Listing): Promise<Listed<z.infer<Item>>> {
-    const { labelSelector, fieldSelector, limit = PER_PAGE, from, ...call } = listing;
+    return this.patiently(listing, () => this.page(path, item, listing));
+  }
+
+  /** The same, asked once. */
+  async page<Item extends z.ZodType>(path: string, item: Item, listing: Listing): Promise<Listed<z.infer<Item>>> {
+    const { labelSelector, fieldSelector, limit = PER_PAGE, from, signal, budget } = listing;
     const query = { labelSelector, fieldSelector, limit, continue: from };
-    return this.patiently(call, async () => {
-      const page = parsed(await this.ask('GET', path, { ...call, query }), ListPage);
-      const items = z.array(item).safeParse(page.items);
-      if (!items.success) throw unreadableFailure();
-      const { resourceVersion = '', continue: next } = page.metadata;
-      return { items: items.data, resourceVersion, ...(next && { next }) };
-    });
+    const { items, metadata } = parsed(await this.ask('GET', path, { signal, budget, query }), ListPage);
+    const found = z.array(item).safeParse(items);
+    if (!found.success) throw unreadableFailure();
+    const { resourceVersion = '', continue: next } = metadata;
+    return { items: found.data, resourceVersion, ...(next && { next }) };
   }
 
   /** Asked once: whether it was created where the answer is lost is for the caller to read. */

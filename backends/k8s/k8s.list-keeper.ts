@@ -61,11 +61,11 @@ export class FollowedKeeper implements ListKeeper {
     this.failure = undefined;
   }
 
-  failed(failure?: ClusterFailure): void {
+  failed(failure: ClusterFailure): void {
     const now = performance.now();
     this.failingSince ??= now;
     for (const entry of this.entries.values()) entry.unanswered();
-    if (!failure || (isPassing(failure) && now - this.failingSince < this.troubleMs)) return;
+    if (isPassing(failure) && now - this.failingSince < this.troubleMs) return;
     this.failure = failure;
     for (const entry of this.entries.values()) entry.wake();
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { ClusterListener } from '../answered-clock.js';
 import { ClusterFailure } from '../cluster-client.js';
 import { networkFailure } from '../cluster-failures.js';
@@ -89,6 +90,8 @@ class Watches {
     entries: ReadonlyMap<string, Entry>,
   ) {
     const { signal } = this.ended;
+    // Many reads may wait for it.
+    setMaxListeners(0, signal);
     const labelSelector = selectorOf(deployment);
     const keeperOf = (side: Side) =>
       new FollowedKeeper(side, entries, troubleMs, (entry) => void this.read(side, entry));

@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import type { ClusterListener } from '../answered-clock.js';
 import type { ClusterFailure } from '../cluster-client.js';
 import { networkFailure } from '../cluster-failures.js';
 import { pause } from '../pause.js';
-import { K8sRefusal } from './k8s.failures.js';
+import { K8sRefusal, restMsOf } from './k8s.failures.js';
 import type { K8sLink } from './k8s.link.js';
 import { type Change, WatchStream } from './k8s.watch-stream.js';
 
 /** Is told what a list holds, and then every change of it. */
-export interface ListKeeper extends ClusterListener {
+export interface ListKeeper {
   /** A list begins: what is in none of its pages is gone. */
   listing(): void;
   listed(object: unknown): void;
   /** That was all of it. Changes follow. */
   synced(): void;
   changed(change: Change): void;
+  answered(): void;
   /** It could not be listed or watched. It is tried again. */
-  failed(failure?: ClusterFailure): void;
+  failed(failure: ClusterFailure): void;
 }
 
 export interface WatchedListOptions {
@@ -53,15 +53,17 @@ export class WatchedList {
   async run(): Promise<void> {
     const { signal, keeper } = this.options;
     while (!signal.aborted) {
+      let restMs = 0;
       try {
         this.version ??= await this.list();
         await this.watch(this.version);
       } catch (error) {
         if (signal.aborted) return;
         if (!isExpired(error)) keeper.failed(networkFailure(error));
+        restMs = restMsOf(error) ?? 0;
         if (isExpired(error) || this.failures >= MOST_RESUMED) this.version = undefined;
       }
-      await pause(this.delayMs(), signal);
+      await pause(Math.max(restMs, this.delayMs()), signal);
     }
   }
 
@@ -70,7 +72,8 @@ export class WatchedList {
     const { client, namespace } = await link.connect(signal);
     keeper.listing();
     for (let from: string | undefined; ; ) {
-      const page = await client.list(pathIn(namespace), z.unknown(), { labelSelector, from, signal, listener: keeper });
+      const page = await client.page(pathIn(namespace), z.unknown(), { labelSelector, from, signal });
+      keeper.answered();
       for (const item of page.items) keeper.listed(item);
       from = page.next;
       if (from !== undefined) continue;

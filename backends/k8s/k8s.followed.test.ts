@@ -1,0 +1,136 @@
+import type { ServerResponse } from 'node:http';
+import { eventually } from '../../test/eventually.js';
+import { aJobObject, aPodObject, JOBS, NAME, NEVER, PODS, reflectedLab, SOON } from '../../test/k8s-reflected.js';
+import { bookmark, line, lines, page, refusal } from '../../test/scripted-k8s.js';
+import { AnsweredClock } from '../answered-clock.js';
+
+const lab = reflectedLab();
+const { signal } = SOON;
+const OTHER = 'dep-run-2-1';
+
+test('five hundred that are followed hold two connections, and are told apart', async () => {
+  const names = Array.from({ length: 500 }, (_, i) => `dep-run-${i}-1`);
+  const watching: ServerResponse[] = [];
+  lab.k8s
+    .on(
+      `GET ${JOBS}`,
+      page(
+        names.map((name, i) => aJobObject(i + 1, name)),
+        '600',
+      ),
+    )
+    .on(`WATCH ${JOBS}`, (reply) => {
+      watching.push(reply);
+      reply.writeHead(200).flushHeaders();
+    });
+  const reflector = lab.reflector();
+  const followed = names.map((name) => reflector.follow(name));
+  const found = await Promise.all(followed.map((one) => one.next(SOON)));
+  expect(found.map(({ job }) => job?.metadata.name)).toEqual(names);
+  await eventually('it is watched', async () => watching.length === 1);
+  const [seventh, ...others] = [followed[7], followed[8], followed[9]].map((one) =>
+    one?.next({ signal, afterMs: 200 }),
+  );
+  watching[0]?.write(line('MODIFIED', aJobObject(601, names[7])));
+  expect((await seventh)?.job?.metadata.resourceVersion).toBe('601');
+  expect((await Promise.all(others)).map((view) => view?.job?.metadata.resourceVersion)).toEqual(['9', '10']);
+  expect(lab.k8s.requests).toHaveLength(4);
+  expect(lab.k8s.peak).toBeLessThanOrEqual(4);
+});
+
+test('one that is first followed while it is watched is read by itself, once, and then told its changes', async () => {
+  let watching: ServerResponse | undefined;
+  lab.k8s
+    .on(`GET ${JOBS}`, page([aJobObject(1)], '5'))
+    .on(`WATCH ${JOBS}`, (reply) => {
+      watching = reply;
+      reply.writeHead(200).flushHeaders();
+    })
+    .on(`GET ${JOBS}/${OTHER}`, { body: aJobObject(3, OTHER) });
+  const reflector = lab.reflector();
+  await reflector.follow(NAME).next(SOON);
+  await eventually('it is watched', async () => watching !== undefined);
+  lab.k8s.on(`GET ${PODS}`, page([aPodObject(4, 'Pending', OTHER)], '5'));
+  const late = reflector.follow(OTHER);
+  expect(await late.next(SOON)).toMatchObject({
+    job: { metadata: { name: OTHER } },
+    pods: [{ status: { phase: 'Pending' } }],
+  });
+  const absent = reflector.follow('dep-run-3-1');
+  lab.k8s.on(`GET ${PODS}`, page([], '5'));
+  expect(await absent.next(SOON)).toEqual({ pods: [] });
+  watching?.write(line('DELETED', aJobObject(6, OTHER)));
+  expect(await late.next(SOON)).toEqual({ pods: [expect.objectContaining({ status: expect.anything() })] });
+  expect(lab.k8s.seen('GET', JOBS).map(({ path }) => path)).toEqual([JOBS, `${JOBS}/${OTHER}`, `${JOBS}/dep-run-3-1`]);
+  expect(lab.k8s.seen('GET', PODS).at(-2)?.query.get('labelSelector')).toMatch(
+    /,everdict.dev\/allocation=dep-run-2-1$/,
+  );
+});
+
+test('what a watch tells while one is read stands, however late the read is answered', async () => {
+  const open: { watch?: ServerResponse; read?: ServerResponse } = {};
+  lab.k8s
+    .on(`GET ${JOBS}`, page([], '5'))
+    .on(`WATCH ${JOBS}`, (reply) => {
+      open.watch = reply;
+      reply.writeHead(200).flushHeaders();
+    })
+    .on(`GET ${JOBS}/${OTHER}`, (reply) => {
+      open.read = reply;
+    });
+  const reflector = lab.reflector();
+  const first = reflector.follow(NAME);
+  await first.next(SOON);
+  await eventually('it is watched', async () => open.watch !== undefined);
+  const late = reflector.follow(OTHER);
+  await eventually('it is read', async () => open.read !== undefined);
+  open.watch?.write(line('MODIFIED', aJobObject(8, OTHER)) + line('MODIFIED', aJobObject(9)));
+  while ((await first.next(SOON)).job?.metadata.resourceVersion !== '9');
+  open.read?.end(JSON.stringify(aJobObject(7, OTHER)));
+  expect((await late.next(SOON)).job?.metadata.resourceVersion).toBe('8');
+});
+
+test('a cluster that does not answer is told to whoever asks, until it does; meanwhile no time passes', async () => {
+  const down = refusal(503, 'ServiceUnavailable');
+  lab.k8s.on(`GET ${JOBS}`, page([aJobObject(1)], '5'), down).on(`WATCH ${JOBS}`, down);
+  const clock = new AnsweredClock();
+  const followed = lab.reflector({ troubleMs: 100 }).follow(NAME, clock);
+  const asked = async (): Promise<unknown> => followed.next({ signal, afterMs: 10 }).catch((error: unknown) => error);
+  await eventually('it fails', async () => (await asked()) instanceof Error);
+  const before = clock.ms;
+  expect(await asked()).toMatchObject({ reason: 'error', status: 503 });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(clock.ms).toBe(before);
+  lab.k8s.on(`GET ${JOBS}`, page([aJobObject(1)], '5')).on(`WATCH ${JOBS}`, lines('open', bookmark('6')));
+  await eventually('it is told again', async () => !((await asked()) instanceof Error));
+  await asked();
+  expect(clock.ms).toBeGreaterThan(before);
+});
+
+test('a right that is missing is told at once', async () => {
+  const message = 'pods is forbidden: User "u" cannot watch resource "pods" in API group "" in the namespace "evals"';
+  lab.k8s
+    .on(`GET ${JOBS}`, page([], '5'))
+    .on(`WATCH ${JOBS}`, NEVER)
+    .on(`WATCH ${PODS}`, refusal(403, 'Forbidden', message));
+  const followed = lab.reflector({ troubleMs: 60_000 }).follow(NAME);
+  const asked = async (): Promise<unknown> => followed.next({ signal, afterMs: 10 }).catch((error: unknown) => error);
+  const failure = await eventually('it fails', async () => {
+    const answer = await asked();
+    return answer instanceof Error && answer;
+  });
+  expect(failure).toMatchObject({ reason: 'auth', message: 'the account may not watch pods (403)' });
+});
+
+test('nothing is watched once nobody follows any more, and all again for the next who does', async () => {
+  lab.k8s.on(`GET ${JOBS}`, page([aJobObject(1)], '5')).on(`WATCH ${JOBS}`, NEVER);
+  const reflector = lab.reflector({ lingerMs: 50 });
+  const [one, another] = [reflector.follow(NAME), reflector.follow(NAME)];
+  await Promise.all([one.next(SOON), another.next(SOON)]);
+  await eventually('it is watched', async () => lab.k8s.watches === 2);
+  one.close();
+  another.close();
+  await eventually('no connection is left', async () => lab.k8s.watches === 0);
+  expect((await reflector.follow(NAME).next(SOON)).job?.metadata.name).toBe(NAME);
+  expect(lab.k8s.seen('GET', JOBS).map(({ path }) => path)).toEqual([JOBS, JOBS]);
+});
