@@ -84,14 +84,3 @@ describe('a case', () => {
     expect(refused({ image: 'a/B:1' }, {}, aNomadRuntime())).toEqual([]);
   });
 });
-
-test('E49 a cluster is listed by the address that is spoken to, and by no other', () => {
-  const server = 'https://listed.example';
-  const flags = { ...FLAGS, networkPolicyClusters: [server, 'ambient'] };
-  const pathsOf = (parts: Record<string, unknown>) =>
-    siteFaults(aCase({ network: { mode: 'none' } }), aHarness(), aK8sRuntime(parts), flags).map(({ path }) => path);
-  expect(pathsOf({ server })).toEqual([]);
-  expect(pathsOf({ server: undefined, authSecret: undefined, context: 'ambient' })).toEqual([]);
-  expect(pathsOf({ server, kubeconfigSecret: 'elsewhere' })).toEqual(['network.mode']);
-  expect(pathsOf({ context: 'ambient' })).toEqual(['network.mode']);
-});
