@@ -98,6 +98,11 @@ export class K8sLogLab {
     return this.last?.writableLength ?? 0;
   }
 
+  /** What goes on is broken off. */
+  cut(): void {
+    this.server.closeAllConnections();
+  }
+
   private wake(): void {
     for (const follow of this.follows.splice(0)) follow();
   }

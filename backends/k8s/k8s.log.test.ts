@@ -95,6 +95,21 @@ test('K05 a stream that is silent because nothing is printed goes on', async () 
   expect(lab.asked.filter((query) => query.get('follow') === 'true')).toHaveLength(2);
 });
 
+test('K05 a log that was out of reach, and to which nothing is printed, is known to be there again', async () => {
+  const log = lab.reader();
+  const told = new Told();
+  lines(0, 2);
+  lab.meets({ after: 76, how: 'end' }, noNode);
+  await told.follow(log);
+  await told.follow(log);
+  expect(told.troubles).toMatchObject([{ kind: 'unreachable' }]);
+  const parts = log.follow(new AbortController().signal, 5);
+  expect((await parts.next()).value).toEqual({ kind: 'bytes', at: 14, bytes: new Uint8Array() });
+  // That it is cut then is no trouble.
+  lab.cut();
+  expect(await parts.next()).toEqual({ done: true, value: undefined });
+});
+
 test('K05 once its pod has ended, a silent stream is left, and the rest is read', async () => {
   const log = lab.reader();
   const told = new Told();

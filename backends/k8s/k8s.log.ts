@@ -74,6 +74,7 @@ const BEFORE_MS = 10_000;
 const GONE_TRIES = 3;
 /** More with one timestamp are not counted at the end of a log: it is read. */
 const MOST_TAIL_LINES = 20;
+const NOTHING = new Uint8Array();
 
 /** Reads the log of one container of one pod. */
 export class K8sLog {
@@ -90,14 +91,14 @@ export class K8sLog {
     return this.seen.isCut;
   }
 
-  /** What is printed, as it comes, until the stream ends, which proves nothing, or `signal` aborts. */
+  /**
+   * What is printed, as it comes, until the stream ends, which proves nothing, or `signal` aborts. No bytes are told where
+   * it was looked, and nothing is printed.
+   */
   async *follow(signal: AbortSignal, silentMs = SILENT_MS): AsyncGenerator<LogRead, void> {
-    const before = this.seen.end;
     try {
-      const outcome = yield* this.ask({ isFollow: true, silentMs }, signal);
-      // A stream that was cut is gone on with.
-      const isCut = outcome.kind === 'unreachable' && this.seen.end > before;
-      if (outcome.kind !== 'ended' && !isCut) yield outcome;
+      const told = yield* this.ask({ isFollow: true, silentMs }, signal);
+      if (told.kind !== 'ended') yield told;
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -160,6 +161,7 @@ export class K8sLog {
     signal: AbortSignal,
   ): AsyncGenerator<LogRead, Told | undefined> {
     let { silentMs } = asking;
+    let isBegun = false;
     // What is told behind a gap is found again by nothing that was noted before.
     if (isAnew) this.marked = undefined;
     const wasNew = !this.seen.place && this.seen.end === 0;
@@ -180,6 +182,7 @@ export class K8sLog {
           break;
         }
         if (part.value) {
+          isBegun = true;
           const isWanted = lines.push(part.value);
           yield* this.told(placed);
           if (!isWanted) return undefined;
@@ -187,13 +190,17 @@ export class K8sLog {
           const end = yield* this.catchUp(signal);
           if (end.kind === 'short') return { kind: 'ended', isFound: true };
           if (end.kind !== 'complete') return end;
+          yield { kind: 'bytes', at: this.seen.end, bytes: NOTHING };
+          isBegun = true;
           silentMs = Math.min(LONGEST_SILENT_MS, silentMs * 2);
         } else {
           return { kind: 'unreachable', text: 'its node stopped in the middle of its log' };
         }
       }
     } catch (error) {
-      return unreachable(error, signal);
+      const trouble = unreachable(error, signal);
+      // A stream that was cut is gone on with.
+      return isFollow && isBegun ? { kind: 'ended', isFound: placed.isFound } : trouble;
     } finally {
       await pieces.return({ status: 0 });
     }
