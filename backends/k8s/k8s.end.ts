@@ -38,7 +38,7 @@ export type End = Extract<AllocationEvent, { kind: 'failed' | 'silent' }>;
  * 1. its node was lost, or restarted under it,
  * 2. memory ran out in its container, by the word of its node; an exit code alone says nothing of it,
  * 3. it could not be started, and its node says why,
- * 4. its node would not take it, though the scheduler had placed it there,
+ * 4. its node would not take it, though the scheduler had placed it there, or let it run no longer,
  * 5. it filled its disk, which is its own doing,
  * 6. it was evicted, preempted, or ended with its node,
  * 7. its Job removed it: deleted, suspended, or with a time limit of others,
@@ -89,11 +89,12 @@ function nodeLoss({ pod, events = [], log }: Known): AttemptFailure | undefined 
   const disruption = conditionOf(pod, 'DisruptionTarget');
   if (disruption?.reason === 'DeletionByPodGC') return lost('was lost', disruption.message);
   if (!hasStarted(pod) || exitOf(pod)) return undefined;
-  if (disruption?.reason === 'DeletionByTaintManager') {
-    return lost('was lost, and did not tell how it ended', disruption.message);
+  // A taint of its node was to remove it, and nothing comes of that.
+  if (disruption?.reason === 'DeletionByTaintManager' && !pod.deleted) {
+    return lost('was lost, and does not tell how it ended', disruption.message);
   }
-  const isUntold = isMarkedNotReady(pod) || lastOf(eventsOf(events, pod.metadata), 'NodeNotReady') !== undefined;
-  return isUntold && log !== 'complete' ? lost('was lost: it is not ready, and tells nothing of it') : undefined;
+  const isNotReady = isMarkedNotReady(pod) || lastOf(eventsOf(events, pod.metadata), 'NodeNotReady') !== undefined;
+  return isNotReady && log !== 'complete' ? lost('was lost: it is not ready, and tells nothing of it') : undefined;
 }
 
 /** Kubernetes says so of what runs on a node that is silent; a node that speaks gives a reason. */
@@ -110,8 +111,8 @@ function oom(pod: SeenPod): AttemptFailure | undefined {
   return fail('OOM_KILLED', `it ran out of ${what} on ${isOn(pod)}${exitNote(pod)}: ${way} \`resources.memoryMb\``);
 }
 
-/** Words of a node on a pod that it ended, and not of one that it would not take. */
-const ENDED: ReadonlySet<string> = new Set([
+/** Reasons that have words of their own. */
+const TOLD: ReadonlySet<string> = new Set([
   'Evicted',
   'Preempting',
   'Terminated',
@@ -122,11 +123,10 @@ const ENDED: ReadonlySet<string> = new Set([
 
 function refusal(pod: SeenPod): AttemptFailure | undefined {
   const { phase, reason = '', message } = pod.status;
-  if (phase !== 'Failed' || reason === '' || ENDED.has(reason) || hasStarted(pod)) return undefined;
-  return fail(
-    'ALLOCATION_LOST',
-    `${isOn(pod)} did not take it, though it was placed there: ${oneLine(reason)}${because(message)}`,
-  );
+  if (phase !== 'Failed' || reason === '' || TOLD.has(reason)) return undefined;
+  const why = `: ${oneLine(reason)}${because(message)}`;
+  if (hasStarted(pod)) return fail('EVICTED', `${isOn(pod)} let it run no longer${exitNote(pod)}${why}`);
+  return fail('ALLOCATION_LOST', `${isOn(pod)} did not take it, though it was placed there${why}`);
 }
 
 function neverStarted({ pod, events }: Known): AttemptFailure | undefined {
