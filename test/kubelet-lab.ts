@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { EventRecorder } from '../dev/fake-k8s/fake-events.js';
+import { FakeCluster } from '../dev/fake-k8s/fake-cluster.js';
 import { FakeKubelets, type KubeletsOptions } from '../dev/fake-k8s/fake-kubelets.js';
 import { NodeFaults } from '../dev/fake-k8s/fake-node-faults.js';
 import type { Container, Pod, PodSpec } from '../dev/fake-k8s/fake-objects.js';
-import { FakeStore } from '../dev/fake-k8s/fake-store.js';
 
 export const NAMESPACE = 'evals';
 
@@ -22,18 +21,17 @@ export const isWaiting = (reason: string) => (pod: Pod) => stateOf(pod)?.waiting
 export const conditionsOf = ({ status }: Pod) =>
   Object.fromEntries((status.conditions ?? []).map(({ type, status: is, reason }) => [type, reason ?? is]));
 
-/** A node with a kubelet, and nothing else of a cluster. */
+/** A node with a kubelet, and pods that are put on it. */
 export class KubeletLab {
   readonly root = mkdtempSync(path.join(tmpdir(), 'kubelet-lab-'));
-  readonly store = new FakeStore();
+  readonly cluster = new FakeCluster({ nodes: [{ name: 'rack-1' }], namespaces: [NAMESPACE] });
+  readonly store = this.cluster.store;
   readonly kubelets: FakeKubelets;
   readonly faults: NodeFaults;
 
   constructor(options: Partial<KubeletsOptions> = {}) {
-    const status = { capacity: {}, allocatable: {}, conditions: [] };
-    this.store.create('nodes', '', { metadata: { name: 'rack-1' }, spec: {}, status });
-    this.kubelets = new FakeKubelets(this.store, new EventRecorder(this.store), { root: this.root, ...options });
-    this.faults = new NodeFaults(this.store, this.kubelets);
+    this.kubelets = new FakeKubelets(this.store, this.cluster.events, { root: this.root, ...options });
+    this.faults = new NodeFaults(this.cluster, this.kubelets);
   }
 
   /** On the node, with a script for a container. */
@@ -80,6 +78,7 @@ export class KubeletLab {
 
   async close(): Promise<void> {
     await this.kubelets.close();
+    this.cluster.close();
     rmSync(this.root, { recursive: true, force: true });
   }
 

@@ -17,6 +17,7 @@ export class NodeLife {
   private readonly grace: WorkQueue;
   private readonly taints: WorkQueue;
   private readonly gone: WorkQueue;
+  private readonly lost = new Set<string>();
   /** Since when a pod is under a taint. */
   private readonly since = new Map<string, number>();
 
@@ -25,7 +26,9 @@ export class NodeLife {
     private readonly events: EventRecorder,
     private readonly pace: Pace,
   ) {
-    this.grace = new WorkQueue((name) => this.setReady(name, false), pace.nodeGraceMs);
+    this.grace = new WorkQueue((name) => {
+      if (this.lost.has(name)) this.setReady(name, false);
+    }, pace.nodeGraceMs);
     this.taints = new WorkQueue((key) => this.heed(key), 1);
     this.gone = new WorkQueue((key) => this.endPod(key), pace.podGcMs);
     store.onChange(({ kind, type, object }) => {
@@ -41,10 +44,12 @@ export class NodeLife {
 
   /** Its kubelet says nothing any more: that is noticed after a grace. What runs there runs on. */
   lose(name: string): void {
+    this.lost.add(name);
     this.grace.add(name);
   }
 
   return(name: string): void {
+    this.lost.delete(name);
     this.setReady(name, true);
   }
 

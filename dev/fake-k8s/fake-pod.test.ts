@@ -15,7 +15,8 @@ describe('a pod that is deleted', () => {
     await lab.until('p', isRunning);
     const gone = lab.gone('p');
     lab.store.remove('pods', NAMESPACE, 'p', { graceSeconds: 5 });
-    const ended = await lab.until('p', hasEnded);
+    // Its containers and its phase are told at once.
+    const ended = await lab.until('p', (pod) => stateOf(pod)?.terminated !== undefined);
     expect(ended).toMatchObject({ status: { phase: 'Succeeded' }, metadata: { deletionGracePeriodSeconds: 5 } });
     expect(lab.log('p')).toBe('bye\n');
     expect((await gone).status.phase).toBe('Succeeded');

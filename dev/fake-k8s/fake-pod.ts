@@ -135,7 +135,6 @@ export class PodRun {
     }
     if (!this.isStopping && !endOf(this.state)) await Promise.all(this.main.map((container) => container.run()));
     clearTimeout(this.deadline);
-    // Of one that is being deleted, or failed whatever its containers say, all of it is told at once.
     if (!this.isStopping) await sleep(pace.settleMs);
     await this.place.nodeUp();
     if (!this.init.some(({ hasStarted }) => hasStarted)) for (const container of this.main) container.giveUp();
@@ -195,7 +194,10 @@ export class PodRun {
           secretOf: (name) => store.get('secrets', namespace, name),
         }),
       event: (type, reason, message) => this.place.event(pod, { type, reason, message, fieldPath }),
-      changed: () => this.report(),
+      // Of one that is being ended all of it is told at once.
+      changed: () => {
+        if (!this.isStopping) this.report();
+      },
     };
   }
 

@@ -18,7 +18,7 @@ export class FakeSite {
     readonly kubelets: FakeKubelets,
     private readonly root: string,
   ) {
-    this.nodes = new NodeFaults(fake.store, kubelets);
+    this.nodes = new NodeFaults(fake.cluster, kubelets);
     fake.logs = (pod, query) => kubelets.log(pod, query);
   }
 
