@@ -52,5 +52,8 @@ export function accessReview(account: Account | undefined, body: unknown): Answe
   const { spec } = body as Review;
   const { verb = '', resource = '', subresource, namespace } = spec?.resourceAttributes ?? {};
   const allowed = may(account, verb, subresource ? `${resource}/${subresource}` : resource, namespace || undefined);
-  return ok({ kind: 'SelfSubjectAccessReview', apiVersion: `${AUTHORIZATION}/v1`, spec, status: { allowed } }, 201);
+  return ok(
+    { kind: 'SelfSubjectAccessReview', apiVersion: `${AUTHORIZATION}/v1`, metadata: {}, spec, status: { allowed } },
+    201,
+  );
 }

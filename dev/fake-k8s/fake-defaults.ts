@@ -4,13 +4,13 @@ import type { Container, Draft, Job, Pod, PodSpec, Quantities, Secret } from './
 const isLatest = (image: string): boolean => !/[@:][^/]+$/.test(image) || image.endsWith(':latest');
 
 const withDefaults = (container: Container): Container => ({
+  resources: {},
   ...container,
-  resources: withRequests(container.resources ?? {}),
   ...{ terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
   imagePullPolicy: container.imagePullPolicy ?? (isLatest(container.image ?? '') ? 'Always' : 'IfNotPresent'),
 });
 
-/** Where a limit stands alone, as much is asked for. */
+/** Where a limit stands alone, as much is asked for: of a pod, not of what pods are made from. */
 function withRequests({ requests, limits, ...rest }: NonNullable<Container['resources']>) {
   const asked = asText({ ...limits, ...requests });
   return {
@@ -48,7 +48,7 @@ export function jobWithDefaults({ metadata, spec, ...rest }: Draft<Job>): Draft<
   const labels = { ...template?.metadata?.labels, ...own, 'controller-uid': uid, 'job-name': name };
   return {
     ...rest,
-    metadata,
+    metadata: { ...metadata, labels: metadata.labels ?? labels },
     spec: {
       ...{
         parallelism: 1,
@@ -69,6 +69,11 @@ export function jobWithDefaults({ metadata, spec, ...rest }: Draft<Job>): Draft<
   };
 }
 
+const asking = (container: Container): Container => {
+  const whole = withDefaults(container);
+  return { ...whole, resources: withRequests(whole.resources ?? {}) };
+};
+
 const UNREACHED = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 export function podWithDefaults({ metadata, spec, ...rest }: Draft<Pod>): Draft<Pod> {
@@ -80,6 +85,8 @@ export function podWithDefaults({ metadata, spec, ...rest }: Draft<Pod>): Draft<
     metadata,
     spec: {
       ...specWithDefaults(spec),
+      containers: spec.containers.map(asking),
+      ...(spec.initContainers && { initContainers: spec.initContainers.map(asking) }),
       serviceAccountName: spec.serviceAccountName ?? 'default',
       enableServiceLinks: spec.enableServiceLinks ?? true,
       priority: spec.priority ?? 0,

@@ -1,4 +1,4 @@
-import type { Kind, Kinds, Pod, Stored } from './fake-objects.js';
+import type { Kind, Pod, Stored } from './fake-objects.js';
 import { isObject } from './fake-patch.js';
 import { RESOURCES, typed } from './fake-resources.js';
 import type { FakeStore } from './fake-store.js';
@@ -28,13 +28,18 @@ export function graceOf({ spec, status, metadata }: Pod, asked?: number): number
   return Math.min(Math.max(0, grace), metadata.deletionGracePeriodSeconds ?? Number.POSITIVE_INFINITY);
 }
 
-/** Begins to delete an object, as an API server does when it is asked to. */
-export function deleteObject(store: FakeStore, kind: Kind, { metadata }: Stored, options: DeleteOptions = {}): void {
+/** Begins to delete an object, as an API server does when it is asked to: as it is then. */
+export function deleteObject(
+  store: FakeStore,
+  kind: Kind,
+  { metadata }: Stored,
+  options: DeleteOptions = {},
+): Stored | undefined {
   const { namespace = '', name } = metadata;
   const { propagationPolicy: policy = kind === 'jobs' ? 'Orphan' : 'Background', gracePeriodSeconds } = options;
   const pod = kind === 'pods' ? store.get('pods', namespace, name) : undefined;
   const finalizer = policy === 'Orphan' ? 'orphan' : policy === 'Foreground' ? 'foregroundDeletion' : undefined;
-  store.remove(kind, namespace, name, {
+  return store.remove(kind, namespace, name, {
     ...(pod && { graceSeconds: graceOf(pod, gracePeriodSeconds) }),
     ...(finalizer && { finalizer }),
   });
@@ -50,9 +55,9 @@ export function answerDeletion(store: FakeStore, kind: Kind, object: Stored, opt
   if (policy !== undefined && !POLICIES.includes(policy)) return unsupported(policy);
   const why = unmet(preconditions, uid, resourceVersion);
   if (why) return { ...conflict(title, group, name, why), headers };
-  deleteObject(store, kind, object, options);
+  const deleted = deleteObject(store, kind, object, options);
   const left = store.get(kind, object.metadata.namespace ?? '', name);
-  if (left || kind === 'pods') return { ...ok(typed(kind, left ?? (object as Kinds[Kind]))), headers };
+  if (left || kind === 'pods') return { ...ok(typed(kind, left ?? deleted ?? object)), headers };
   return { ...success({ name, ...(group && { group }), kind, uid }), headers };
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Kind, Kinds } from './fake-objects.js';
 import { apiVersionOf, RESOURCES } from './fake-resources.js';
 import { type FakeStore, timestamp } from './fake-store.js';
@@ -21,9 +22,10 @@ export class EventRecorder {
   /** One that says the same again is counted. */
   record<K extends Kind>(kind: K, about: Kinds[K], happening: Happening): void {
     const { type, reason, message, component, host, fieldPath } = happening;
-    const { namespace = '', name, uid } = about.metadata;
+    const { namespace = '', name, uid, resourceVersion } = about.metadata;
     const resource = RESOURCES[kind];
     const involvedObject = {
+      resourceVersion,
       kind: resource.name,
       namespace,
       name,
@@ -46,7 +48,7 @@ export class EventRecorder {
       ? { firstTimestamp: null, lastTimestamp: null, eventTime: new Date().toISOString().replace('Z', '000Z') }
       : { firstTimestamp: now, lastTimestamp: now, eventTime: null, count: 1 };
     const event = this.store.create('events', place, {
-      metadata: { generateName: `${name}.` },
+      metadata: { name: `${name}.${randomBytes(8).toString('hex')}` },
       ...{ involvedObject, type, reason, message, ...time },
       source: isOfScheduler ? {} : { component, ...(host && { host }) },
       ...{ reportingComponent: component, reportingInstance: host ?? '' },

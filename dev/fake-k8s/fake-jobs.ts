@@ -101,7 +101,6 @@ export class JobController {
     const { suspend } = job.spec;
     const wasSuspended = isTrue(status, 'Suspended');
     if (suspend) {
-      delete status.startTime;
       if (!wasSuspended) this.tell(job, 'Normal', 'Suspended', 'Job suspended');
       withCondition(status, 'Suspended', true, 'JobSuspended', 'Job suspended');
       return;
@@ -110,7 +109,7 @@ export class JobController {
       withCondition(status, 'Suspended', false, 'JobResumed', 'Job resumed');
       this.tell(job, 'Normal', 'Resumed', 'Job resumed');
     }
-    if (status.startTime !== undefined) return;
+    if (status.startTime !== undefined && !wasSuspended) return;
     status.startTime = timestamp();
     this.began.set(job.metadata.uid, Date.now());
   }

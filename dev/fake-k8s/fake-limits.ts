@@ -31,24 +31,24 @@ export function withRanges(store: FakeStore, namespace: string, pod: Draft<Pod>)
   return { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map(added) } };
 }
 
+/** Why the ranges of a namespace do not let a pod in: several reasons stand in brackets. */
 export function rangeRefusal(store: FakeStore, namespace: string, { spec }: Draft<Pod>): string | undefined {
-  for (const { max = {}, min = {} } of limitsOf(store, namespace)) {
-    for (const { resources: { requests = {}, limits = {} } = {} } of spec.containers) {
-      for (const [axis, most] of Object.entries(max)) {
-        const limit = limits[axis];
-        if (limit === undefined) return `maximum ${axis} usage per Container is ${most}.  No limit is specified`;
-        if (milliOf(limit) > milliOf(most)) {
-          return `maximum ${axis} usage per Container is ${most}, but limit is ${quantityOf(milliOf(limit))}`;
-        }
-      }
-      for (const [axis, least] of Object.entries(min)) {
-        const request = requests[axis];
-        if (request === undefined) return `minimum ${axis} usage per Container is ${least}.  No request is specified`;
-        if (milliOf(request) < milliOf(least)) {
-          return `minimum ${axis} usage per Container is ${least}, but request is ${request}`;
-        }
-      }
-    }
-  }
-  return undefined;
+  const reasons = limitsOf(store, namespace).flatMap((limit) => spec.containers.flatMap((each) => outOf(limit, each)));
+  return reasons.length > 1 ? `[${reasons.join(', ')}]` : reasons[0];
+}
+
+function outOf({ max = {}, min = {} }: Limit, { resources: { requests = {}, limits = {} } = {} }: Container): string[] {
+  const over = Object.entries(max).flatMap(([axis, most]) => {
+    const usage = `maximum ${axis} usage per Container is ${most}`;
+    const limit = limits[axis];
+    if (limit === undefined) return `${usage}.  No limit is specified`;
+    return milliOf(limit) > milliOf(most) ? `${usage}, but limit is ${quantityOf(milliOf(limit))}` : [];
+  });
+  const under = Object.entries(min).flatMap(([axis, least]) => {
+    const usage = `minimum ${axis} usage per Container is ${least}`;
+    const request = requests[axis];
+    if (request === undefined) return `${usage}.  No request is specified`;
+    return milliOf(request) < milliOf(least) ? `${usage}, but request is ${request}` : [];
+  });
+  return [...over, ...under];
 }

@@ -64,5 +64,6 @@ function placeOf(token: string | null): Place | undefined | 'no token' {
 function tooNew(asked: number, current: number): Answer {
   const message = `Too large resource version: ${asked}, current: ${current}`;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
-  return failure(504, 'Timeout', `Timeout: ${message}`, { causes, retryAfterSeconds: 1 });
+  const refused = failure(504, 'Timeout', `Timeout: ${message}`, { causes, retryAfterSeconds: 1 });
+  return { ...refused, headers: { 'retry-after': '1' } };
 }

@@ -10,9 +10,9 @@ import { patched } from './fake-patching.js';
 import { apiVersionOf, RESOURCES, type Target, typed } from './fake-resources.js';
 import { readAs } from './fake-schema.js';
 import type { FakeStore } from './fake-store.js';
-import { quantityFault } from './fake-validation.js';
+import { quantityFault, secretFault } from './fake-validation.js';
 import type { Watches } from './fake-watch.js';
-import { type Answer, badRequest, noResource, notAllowed, notFound, ok } from './status.js';
+import { type Answer, badRequest, failure, noResource, notAllowed, notFound, ok } from './status.js';
 
 export interface Question {
   method: string;
@@ -86,7 +86,7 @@ export class Rest {
       return badRequest('the namespace of the provided object does not match the namespace sent on the request');
     }
     if (draft.metadata.resourceVersion) {
-      return badRequest('resourceVersion should not be set on objects to be created');
+      return failure(500, '', 'resourceVersion should not be set on objects to be created');
     }
     const created = this.parts.admission.create(kind, namespace ?? '', draft as Draft<Kinds[Kind]>);
     if (!('metadata' in created)) return created;
@@ -94,7 +94,8 @@ export class Rest {
   }
 
   private remove(kind: Kind, found: Stored, { body, query, text }: Question): Answer {
-    if (text !== '' && !isObject(body)) return badRequest("couldn't get version/kind; json parse error");
+    if (text !== '' && !isObject(body))
+      return failure(500, '', "couldn't get version/kind; json parse error: unexpected end of JSON input");
     return answerDeletion(this.parts.store, kind, found, deleteOptions(body, query));
   }
 
@@ -107,7 +108,7 @@ export class Rest {
     return ok({
       kind: `${RESOURCES[kind].name}List`,
       apiVersion: apiVersionOf(RESOURCES[kind]),
-      metadata: {},
+      metadata: { resourceVersion: String(store.version) },
       items: found,
     });
   }
@@ -123,11 +124,14 @@ function bodyOf(kind: Kind, { body, text, query }: Question): Answer | { object:
   }
   if (body.kind !== undefined && body.kind !== name) {
     const what = `${String(body.kind)} in version "${String(body.apiVersion)}" cannot be handled as a ${name}`;
-    return badRequest(`${what}: converting: unknown conversion`);
+    return badRequest(
+      `${what}: converting (v1.${String(body.kind)}) to (${type.group || 'core'}.${name}): unknown conversion`,
+    );
   }
   const { object, unknown, fault } = readAs(kind, body);
   const what = `${name} in version "${type.version}" cannot be handled as a ${name}`;
-  const why = fault ?? (quantityFault(object) && `${what}: ${quantityFault(object)}`);
+  const unreadable = quantityFault(object) ?? (kind === 'secrets' ? secretFault(object) : undefined);
+  const why = fault ?? (unreadable && `${what}: ${unreadable}`);
   if (why) return badRequest(why);
   const bogus = unknown.map((field) => `unknown field "${field}"`);
   if (bogus.length > 0 && query.get('fieldValidation') === 'Strict') {

@@ -1,6 +1,6 @@
 import type { Kind } from './fake-objects.js';
 import { isObject } from './fake-patch.js';
-import { apiVersionOf, RESOURCES } from './fake-resources.js';
+import { RESOURCES } from './fake-resources.js';
 
 type Shape = 'text' | 'number' | 'flag' | 'texts' | 'any' | readonly [Shape] | { readonly [field: string]: Shape };
 
@@ -93,10 +93,11 @@ export function readAs(kind: Kind, body: Record<string, unknown>): Reading & { o
   const reading: Reading = { unknown: [] };
   const object = schema ? (read(body, schema, '', reading) as Record<string, unknown>) : body;
   const type = RESOURCES[kind];
-  const what = `${type.name} in version "${apiVersionOf(type)}" cannot be handled as a ${type.name}`;
+  const what = `${type.name} in version "${type.version}" cannot be handled as a ${type.name}`;
   return { ...reading, object, ...(reading.fault && { fault: `${what}: json: ${reading.fault}` }) };
 }
 
+const NAMES = { text: 'string', number: 'int32', flag: 'bool' } as const;
 const TYPES = { text: 'string', number: 'number', flag: 'boolean' } as const;
 
 function read(value: unknown, shape: Shape, path: string, reading: Reading): unknown {
@@ -108,7 +109,7 @@ function read(value: unknown, shape: Shape, path: string, reading: Reading): unk
   }
   if (typeof shape === 'string') {
     const isRight = typeof value === TYPES[shape] && (shape !== 'number' || Number.isInteger(value));
-    return isRight ? value : fail(value, path, TYPES[shape], reading);
+    return isRight ? value : fail(value, path, NAMES[shape], reading);
   }
   if (isList(shape)) {
     if (!Array.isArray(value)) return fail(value, path, '[]', reading);

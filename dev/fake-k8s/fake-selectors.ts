@@ -47,7 +47,7 @@ function valued(key: string, values: readonly string[], isNot: boolean): Parsed 
 /** What is wrong with the value of a label. */
 export const LABEL_RULE = (value: string): string =>
   value.length > 63
-    ? 'must be no more than 63 bytes'
+    ? 'must be no more than 63 characters'
     : "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 export const isLabelValue = (value: string): boolean => value.length <= 63 && VALUE.test(value);

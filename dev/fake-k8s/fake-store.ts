@@ -183,7 +183,11 @@ const pathOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ''}/${
 const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 const generationAfter = ({ metadata }: Stored): number | undefined => metadata.generation && metadata.generation + 1;
-const specOf = (object: Stored): unknown => Reflect.get(object, 'spec');
+/** To be bound to a node is no change of what was asked for. */
+function specOf(object: Stored): unknown {
+  const { spec } = object as { spec?: object };
+  return spec && { ...spec, nodeName: undefined };
+}
 
 const isDone = ({ metadata }: Stored): boolean =>
   metadata.deletionTimestamp !== undefined &&

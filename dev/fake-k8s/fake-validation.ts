@@ -7,6 +7,9 @@ import { type Fault, fault, required, specFaults } from './fake-spec-validation.
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const SUBDOMAIN_1123 =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const NAME_PART =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const MAX_ANNOTATIONS = 262_144;
 const MAX_SECRET = 1_048_576;
 const MAX_STORED = 1_572_864;
@@ -35,6 +38,9 @@ function metaFaults({ name = '', generateName, labels = {}, annotations = {} }: 
         ]
       : []),
     ...labelFaults(labels, 'metadata.labels'),
+    ...Object.keys(labels)
+      .filter((key) => !LABEL_KEY.test(key))
+      .map((key) => fault('metadata.labels', 'Invalid', key, NAME_PART)),
     ...(size > MAX_ANNOTATIONS
       ? [
           {
@@ -137,3 +143,11 @@ function first(values: readonly unknown[]): string | undefined {
   }
   return undefined;
 }
+
+/** The reason why the data of a Secret cannot be decoded. */
+export function secretFault({ data }: Record<string, unknown>): string | undefined {
+  const isBad = isObject(data) && Object.values(data).some((value) => !isBase64(String(value)));
+  return isBad ? 'illegal base64 data at input byte 0' : undefined;
+}
+
+const isBase64 = (text: string): boolean => text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text);

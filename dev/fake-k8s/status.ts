@@ -30,7 +30,17 @@ export const failure = (code: number, reason: string, message: string, details?:
 });
 
 export const success = (details?: object, status = 200): Answer =>
-  ok({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) }, status);
+  ok(
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      ...(details && { details }),
+      ...(status !== 200 && { code: status }),
+    },
+    status,
+  );
 
 export const unauthorized = (): Answer => failure(401, 'Unauthorized', 'Unauthorized');
 export const badRequest = (message: string): Answer => failure(400, 'BadRequest', message);
