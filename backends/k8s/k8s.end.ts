@@ -10,6 +10,7 @@ import {
   hasStarted,
   isOn,
   isOutOfMemory,
+  isRemoved,
   restartsOf,
 } from './k8s.evidence.js';
 import { type Gone, goneOf } from './k8s.gone.js';
@@ -35,7 +36,7 @@ export type End = Extract<AllocationEvent, { kind: 'failed' | 'silent' }>;
 /**
  * How a pod without a record ended. Its phase, its exit code and its Job say nothing of success: what answers TERM with 0
  * makes its Job complete. First that applies:
- * 1. its node was lost, or restarted under it,
+ * 1. its node was lost, restarted under it, or no longer does as it is told,
  * 2. memory ran out in its container, by the word of its node; an exit code alone says nothing of it,
  * 3. it could not be started, and its node says why,
  * 4. its node would not take it, though the scheduler had placed it there, or let it run no longer,
@@ -89,10 +90,7 @@ function nodeLoss({ pod, events = [], log }: Known): AttemptFailure | undefined 
   const disruption = conditionOf(pod, 'DisruptionTarget');
   if (disruption?.reason === 'DeletionByPodGC') return lost('was lost', disruption.message);
   if (!hasStarted(pod) || exitOf(pod)) return undefined;
-  // A taint of its node was to remove it, and nothing comes of that.
-  if (disruption?.reason === 'DeletionByTaintManager' && !pod.deleted) {
-    return lost('was lost, and does not tell how it ended', disruption.message);
-  }
+  if (isRemoved(pod) && !pod.deleted) return lost('was lost: it does not end what is to go', disruption?.message);
   const isNotReady = isMarkedNotReady(pod) || lastOf(eventsOf(events, pod.metadata), 'NodeNotReady') !== undefined;
   return isNotReady && log !== 'complete' ? lost('was lost: it is not ready, and tells nothing of it') : undefined;
 }
@@ -100,7 +98,7 @@ function nodeLoss({ pod, events = [], log }: Known): AttemptFailure | undefined 
 /** Kubernetes says so of what runs on a node that is silent; a node that speaks gives a reason. */
 const isMarkedNotReady = (pod: SeenPod): boolean => {
   const notReady = conditionOf(pod, 'Ready', 'False');
-  return notReady !== undefined && notReady.reason === undefined;
+  return notReady !== undefined && !notReady.reason;
 };
 
 function oom(pod: SeenPod): AttemptFailure | undefined {

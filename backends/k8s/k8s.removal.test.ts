@@ -59,7 +59,7 @@ test.each<[title: string, pod: PodParts, as: string, reason: RegExp]>([
       status: { ...running, ...disrupted('DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint') },
     },
     'infra NODE_LOST',
-    /does not tell how it ended/,
+    /node rack-1 was lost: it does not end what is to go: Taint manager/,
   ],
   [
     'a taint',
@@ -130,6 +130,12 @@ test.each<[title: string, pod: PodParts, as: string, reason: RegExp]>([
     /node rack-1 let it run no longer \(exit code 137\): NodeAffinity: Predicate/,
   ],
   [
+    'a node that does not remove what is to go',
+    { metadata: GOING, status: running },
+    'infra NODE_LOST',
+    /^node rack-1 was lost: it does not end what is to go$/,
+  ],
+  [
     'a taint, its end not seen',
     { deleted: true, metadata: GOING, status: { ...running, ...disrupted('DeletionByTaintManager') } },
     'infra EVICTED',
@@ -176,7 +182,7 @@ test('a node that is not ready is to blame for a log that cannot be read, and fo
   const pod = aPod({ status: running });
   expect(outcome({ pod, events, log: 'unreachable' })).toMatchObject({
     as: 'infra NODE_LOST',
-    reason: expect.stringMatching(/^node rack-1 was lost/),
+    reason: expect.stringMatching(/^node rack-1 was lost: it is not ready/),
   });
   expect(outcome({ pod, log: 'unreachable' }).as).toBe('infra CLUSTER_UNREACHABLE');
   expect(outcome({ pod: aPod({ status: terminated(1) }), events, log: 'unreachable' }).as).toBe(

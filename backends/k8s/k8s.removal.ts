@@ -100,4 +100,4 @@ export function stopped(pod: SeenPod, events: Events = []): AttemptFailure | und
   return said && evicted(`something had ${isOn(pod)} stop it${exitNote(pod)}: ${eventText(said)}`);
 }
 
-const STOPPING = new RegExp(`container ${K8S_CONTAINER}\\b`);
+const STOPPING = new RegExp(`container ${K8S_CONTAINER}\\b`, 'i');
