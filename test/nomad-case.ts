@@ -1,18 +1,13 @@
-import type { AllocationEvent, AllocationRef, Backend, Job } from '../backends/backend.js';
+import type { AllocationEvent, Backend, Job } from '../backends/backend.js';
 import { createCluster } from '../backends/cluster.js';
 import { Egress } from '../backends/egress/guard.js';
-import type { AttemptEnd } from '../contracts/attempt.js';
 import { parseAllowList } from '../policy/addresses.js';
-import { allocationName } from '../policy/naming.js';
-import type { JobRecord } from '../policy/record.js';
-import { verdictOf } from '../policy/results.js';
-import { nextStep } from '../policy/retry.js';
 import { aNomadRuntime } from './builders.js';
+import { aCaseJob, aCaseRef, type CaseTold, provenanceIn, toldBy } from './cases.js';
 import type { Request, Script, ScriptedCases } from './nomad-script.js';
 
 /** Stands in no request but as the credential. */
 export const TOKEN = '5ec3e700-aaaa-4bbb-8ccc-dddddddddddd';
-const NONCE = '00c0ffee00c0ffee';
 const egress = new Egress(parseAllowList('127.0.0.0/8').rules, async () => []);
 
 export interface CaseOptions {
@@ -21,44 +16,11 @@ export interface CaseOptions {
   job?: Partial<Job>;
 }
 
-export interface CaseResult {
-  events: AllocationEvent[];
-  /** `passed`, or class and code. */
-  outcome: string;
-  isRetried: boolean;
-  reason: string;
-  output: string;
-  waiting: (string | undefined)[];
+export interface CaseResult extends CaseTold {
   provenance: Record<string, unknown>;
   requests: Request[];
   /** Of the watch, ms. */
   tookMs: number;
-}
-
-let counter = 0;
-
-/** A name that nothing else has, whose parts are those of a job. */
-export function aCaseRef(): { ref: AllocationRef; owner: Job['owner'] } {
-  counter += 1;
-  const runId = `run_${String(counter).padStart(26, '0')}`;
-  const owner = { deployment: 'lab', workspaceId: 'acme', runId, caseId: 'c', attempt: 1, expiresAt: 2e12 };
-  return { ref: { name: allocationName('lab', runId, 1), nonce: NONCE }, owner };
-}
-
-export const aNomadJob = (owner: Job['owner'], parts: Partial<Job> = {}): Job => ({
-  payload: new Map([['wrapper.sh', Buffer.from('echo hello\n')]]),
-  image: 'r/x:1',
-  resources: {},
-  lifeMs: 60_000,
-  owner,
-  ...parts,
-});
-
-/** A record as the wrapper prints it. */
-export function printedRecord(status = 0): string {
-  const lines = ['version 1', `status ${status}`, 'timer none', 'setup_ms 1', 'command_ms 2', 'answer_from stdout'];
-  const all = [...lines, 'answer_bytes 0', 'answer_cut 0', 'leftovers 0'];
-  return `\n${[...all, `end ${all.length + 1}`].map((line) => `__EVERDICT_RESULT__ ${NONCE} ${line}\n`).join('')}`;
 }
 
 /** The backend of a runtime at a server, while `work` has it. */
@@ -76,7 +38,6 @@ export async function withBackend<Result>(
     nomadConnections: 20,
     patience,
   });
-  if (!backend) throw new Error('it has no backend');
   try {
     return await work(backend);
   } finally {
@@ -99,43 +60,17 @@ export async function runOn(
   const { ref, owner } = aCaseRef();
   nomad.script(ref.name, script);
   const begun = performance.now();
-  expect(await backend.submit(aNomadJob(owner, options.job), ref)).toBe('created');
+  expect(await backend.submit(aCaseJob(owner, options.job), ref)).toBe('created');
   const events: AllocationEvent[] = [];
   const watch = { from: { stdout: 0, stderr: 0 }, signal: AbortSignal.timeout(60_000), limitMs: 3_600_000 };
   for await (const event of backend.watch(ref, watch)) events.push(event);
   const tookMs = performance.now() - begun;
-  const told = { ...resultOf(events), tookMs };
-  const provenance = Object.assign(await backend.provenance(ref), ...events.map((event) => provenanceIn(event)));
+  const told = { ...toldBy(events), tookMs };
+  const provenance = { ...(await backend.provenance(ref)), ...provenanceIn(events) };
   await backend.stop(ref);
   const requests = nomad.about(ref.name);
   expectSilent(ref.name, requests, { ...told, provenance });
   return { ...told, provenance, requests };
-}
-
-const provenanceIn = (event: AllocationEvent) => (event.kind === 'placed' ? event.provenance : {});
-
-function resultOf(events: AllocationEvent[]) {
-  const last = events.at(-1);
-  const record: JobRecord | undefined = last?.kind === 'record' ? last.record : undefined;
-  const end = last as AttemptEnd | undefined;
-  if (!end) throw new Error('it has no end');
-  const verdict = verdictOf({
-    graders: [],
-    end,
-    ...(record && { record }),
-    timeoutSec: 60,
-    setupSec: 60,
-    graderSec: 60,
-  });
-  const output = events.flatMap((event) => (event.kind === 'log' && event.stream === 'stdout' ? [event.bytes] : []));
-  return {
-    events,
-    outcome: verdict.outcome === 'errored' ? `${verdict.errorClass} ${verdict.errorCode}` : verdict.outcome,
-    isRetried: nextStep(verdict, 1, 2).kind === 'retry',
-    reason: ('reason' in verdict && verdict.reason) || '',
-    output: Buffer.concat(output).toString('utf8'),
-    waiting: events.flatMap((event) => (event.kind === 'waiting' ? [event.detail] : [])),
-  };
 }
 
 /** Nothing of it is left alive, nothing is purged, and the credential is where it belongs and nowhere else. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Answer } from '../../dev/fake-http/fake-answer.js';
+import { aCaseJob, aCaseRef, printedRecord } from '../../test/cases.js';
 import { event, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
-import { aCaseRef, aNomadJob, printedRecord, runCase, runOn, TOKEN, withBackend } from '../../test/nomad-case.js';
+import { runCase, runOn, TOKEN, withBackend } from '../../test/nomad-case.js';
 import { type Script, ScriptedCases } from '../../test/nomad-script.js';
 import type { AllocationEvent } from '../backend.js';
 import { metaOf } from './nomad.job.js';
@@ -33,9 +34,9 @@ describe('N23 a job is registered once for an attempt', () => {
       const { ref, owner } = aCaseRef();
       nomad.script(ref.name, { allocations: [[allocation]], logs: [printedRecord(1)] });
       await on(async (backend) => {
-        expect(await backend.submit(aNomadJob(owner), ref)).toBe('created');
-        expect(await backend.submit(aNomadJob(owner), ref)).toBe('adopted');
-        expect(await backend.submit(aNomadJob(owner), { ...ref, submittedAt: 1 })).toBe('adopted');
+        expect(await backend.submit(aCaseJob(owner), ref)).toBe('created');
+        expect(await backend.submit(aCaseJob(owner), ref)).toBe('adopted');
+        expect(await backend.submit(aCaseJob(owner), { ...ref, submittedAt: 1 })).toBe('adopted');
       });
       expect(registers(ref.name).length).toBe(1);
     }
@@ -44,7 +45,7 @@ describe('N23 a job is registered once for an attempt', () => {
   test('two tries at once make one job', async () => {
     const { ref, owner } = aCaseRef();
     nomad.script(ref.name, passing());
-    const tried = await on((backend) => Promise.all([1, 2, 3].map(() => backend.submit(aNomadJob(owner), ref))));
+    const tried = await on((backend) => Promise.all([1, 2, 3].map(() => backend.submit(aCaseJob(owner), ref))));
     expect(tried.sort()).toEqual(['adopted', 'adopted', 'created']);
   });
 });
@@ -55,7 +56,7 @@ test.each(['suite a/b?c#1', 'x/plan', 'é/🙂', 'y'.repeat(300)])(
     const { ref, owner } = aCaseRef();
     nomad.script(ref.name, passing());
     await on(async (backend) => {
-      await backend.submit(aNomadJob({ ...owner, caseId }), ref);
+      await backend.submit(aCaseJob({ ...owner, caseId }), ref);
       await backend.stop(ref);
     });
     const { Job } = JSON.parse(registers(ref.name)[0]?.body ?? '');
@@ -126,7 +127,7 @@ describe('D37 a cancel', () => {
     const cancel = new AbortController();
     const kinds: string[] = [];
     await on(async (backend) => {
-      await backend.submit(aNomadJob(owner), ref);
+      await backend.submit(aCaseJob(owner), ref);
       for await (const { kind } of backend.watch(ref, watching(cancel.signal))) {
         kinds.push(kind);
         if (kind === 'log') setImmediate(() => cancel.abort());
@@ -147,7 +148,7 @@ describe('D39 after a restart, under the name of the attempt', () => {
     const { ref, owner } = aCaseRef();
     nomad.script(ref.name, script, meta && { ID: ref.name, Meta: meta(owner) });
     const allocation = confirmed ? { ...ref, submittedAt: 1 } : ref;
-    const found = await on((backend) => backend.submit(aNomadJob(owner), allocation).catch((error: unknown) => error));
+    const found = await on((backend) => backend.submit(aCaseJob(owner), allocation).catch((error: unknown) => error));
     return { found, registers: registers(ref.name).length, ref };
   };
 
@@ -194,9 +195,9 @@ test('D41 an attempt that ended before its job was made gets none; else the next
   const { ref, owner } = aCaseRef();
   nomad.script(ref.name, passing());
   await on(async (backend) => {
-    expect(await backend.submit(aNomadJob(owner), ref, async () => false)).toBe('over');
+    expect(await backend.submit(aCaseJob(owner), ref, async () => false)).toBe('over');
     expect(registers(ref.name)).toEqual([]);
-    expect(await backend.submit(aNomadJob(owner), ref, async () => true)).toBe('created');
+    expect(await backend.submit(aCaseJob(owner), ref, async () => true)).toBe('created');
   });
   expect(JSON.parse(registers(ref.name)[0]?.body ?? '')).toMatchObject({
     Job: { ID: ref.name },
@@ -214,7 +215,7 @@ test('E13 D39 a Nomad that does not answer, or answers 500, is given up in time,
   nomad.script(garbled.ref.name, { ...passing(), read: says(200, 'hello') });
   let isUnderWay = true;
   await on(async (backend) => {
-    await backend.submit(aNomadJob(hung.owner), hung.ref);
+    await backend.submit(aCaseJob(hung.owner), hung.ref);
     const watched = (async () => {
       for await (const _ of backend.watch(hung.ref, watching())) throw new Error('it is heard of');
     })();
@@ -223,8 +224,8 @@ test('E13 D39 a Nomad that does not answer, or answers 500, is given up in time,
         isUnderWay = false;
       }),
       backend.stop(hung.ref),
-      backend.submit(aNomadJob(broken.owner), broken.ref),
-      backend.submit(aNomadJob(garbled.owner), garbled.ref),
+      backend.submit(aCaseJob(broken.owner), broken.ref),
+      backend.submit(aCaseJob(garbled.owner), garbled.ref),
     ]);
     const others = await Promise.all(Array.from({ length: 19 }, () => runOn(backend, nomad, passing())));
     expect(others.map(({ outcome }) => outcome)).toEqual(Array(19).fill('passed'));

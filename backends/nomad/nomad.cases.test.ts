@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../../dev/fake-http/fake-answer.js';
+import { printedRecord } from '../../test/cases.js';
 import { event, rawAllocation, STARTED, terminated } from '../../test/nomad-allocations.js';
-import { printedRecord, runCase } from '../../test/nomad-case.js';
+import { runCase } from '../../test/nomad-case.js';
 import { frames, logFrame, type Script, ScriptedCases } from '../../test/nomad-script.js';
 
 let nomad: ScriptedCases;

@@ -2,8 +2,9 @@ import { FakeNomad } from '../../dev/fake-nomad/fake-nomad.js';
 import { jobPayload } from '../../policy/job-payload.js';
 import { verdictOf } from '../../policy/results.js';
 import { aCase, aHarness } from '../../test/builders.js';
+import { aCaseJob, aCaseRef } from '../../test/cases.js';
 import { SETTINGS } from '../../test/local-jobs.js';
-import { aCaseRef, aNomadJob, withBackend } from '../../test/nomad-case.js';
+import { withBackend } from '../../test/nomad-case.js';
 import type { AllocationEvent } from '../backend.js';
 
 const TIMERS = { timeoutSec: 30, setupSec: 2, graderSec: 30 };
@@ -20,7 +21,7 @@ async function struck(
     const payload = jobPayload({ runId: owner.runId, case: aCase({ timeoutSec: 30 }), harness, params: {} }, SETTINGS);
     const patience = { startMs: 20_000, pullErrorMs: 200 };
     return await withBackend(fake.url, { patience }, async (backend) => {
-      expect(await backend.submit(aNomadJob(owner, { payload, image: 'r/x:1' }), ref)).toBe('created');
+      expect(await backend.submit(aCaseJob(owner, { payload, image: 'r/x:1' }), ref)).toBe('created');
       const events: AllocationEvent[] = [];
       const watch = { from: { stdout: 0, stderr: 0 }, signal: AbortSignal.timeout(30_000), limitMs: 60_000 };
       for await (const event of backend.watch(ref, watch)) {
