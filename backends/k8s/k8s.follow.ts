@@ -44,6 +44,8 @@ export class LogFollower {
   private readonly output: JobOutput;
   private readonly inbox = new Inbox<News>();
   private readonly reading = new AbortController();
+  /** Nobody listens here any more. */
+  private readonly leaving = new AbortController();
   private readonly stream: AsyncGenerator<LogRead>;
   private isClosed = false;
   private readonly begunAt = performance.now();
@@ -67,6 +69,7 @@ export class LogFollower {
     const { signal } = this.watching;
     const leave = (): void => {
       this.reading.abort();
+      this.leaving.abort();
       this.inbox.put(Promise.resolve({ kind: 'left' }));
     };
     signal.addEventListener('abort', leave, { once: true });
@@ -81,6 +84,7 @@ export class LogFollower {
       if (!signal.aborted) yield* this.ended();
     } finally {
       this.reading.abort();
+      this.leaving.abort();
       signal.removeEventListener('abort', leave);
     }
   }
@@ -95,7 +99,8 @@ export class LogFollower {
   }
 
   private look(): void {
-    const { followed, signal, limitMs } = this.watching;
+    const { followed, limitMs } = this.watching;
+    const { signal } = this.leaving;
     const afterMs = Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, limitMs - this.afterMs));
     this.inbox.put(followed.next({ signal, afterMs }).then((view) => ({ kind: 'view', view })));
   }
@@ -156,7 +161,8 @@ export class LogFollower {
   private async *drained(quietMs = QUIET_MS): AsyncGenerator<AllocationEvent> {
     const { signal } = this.watching;
     this.output.isLast = true;
-    const setTimer = (ms: number): void => this.inbox.put(pause(ms, signal).then(() => ({ kind: 'quiet' })));
+    const setTimer = (ms: number): void =>
+      this.inbox.put(pause(ms, this.leaving.signal).then(() => ({ kind: 'quiet' })));
     this.readAt = performance.now();
     setTimer(quietMs);
     while (!this.isClosed && !signal.aborted) {
