@@ -27,6 +27,15 @@ export const statusOf = (status: number, message: string, reason?: string, detai
   body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code: status },
 });
 
+export const noNode = statusOf(500, 'Get "https://10.0.0.9:10250/containerLogs/evals/p/main": dial tcp: i/o timeout');
+export const noPod = statusOf(404, 'pods "p" not found', 'NotFound', { name: 'p', kind: 'pods' });
+
+const SEC = 1_000_000_000n;
+export const NOW = 1_796_043_525n * SEC;
+
+export const numbered = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, index) => `line ${from + index}\n`).join('');
+
 export const QUICK: LogPatience = { firstMs: 1, longestMs: 1, tries: 5 };
 
 /** One container of one pod, whose log a test writes, on an API server that answers over HTTP. */
@@ -34,6 +43,8 @@ export class K8sLogLab {
   log = new KubeletLog();
   /** Query of each request. */
   readonly asked: URLSearchParams[] = [];
+  /** What is done before a request is answered. */
+  beforeEach: (() => void) | undefined;
   private readonly next: (Cut | Said)[] = [];
   private always: Said | undefined;
   private isEnded = false;
@@ -63,6 +74,7 @@ export class K8sLogLab {
     this.asked.length = 0;
     this.next.length = 0;
     this.always = undefined;
+    this.beforeEach = undefined;
     this.isEnded = false;
     this.follows = [];
   }
@@ -85,6 +97,11 @@ export class K8sLogLab {
   print(text: string | Buffer, ns: bigint): void {
     this.log.print(text, ns);
     this.wake();
+  }
+
+  /** Numbered lines, one a millisecond. */
+  lines(from: number, to: number): void {
+    for (let index = from; index < to; index += 1) this.print(`line ${index}\n`, NOW + BigInt(index) * (SEC / 1_000n));
   }
 
   /** The container ends, and with it whatever follows its log. */
@@ -111,6 +128,7 @@ export class K8sLogLab {
     const { searchParams } = new URL(request.url ?? '/', 'http://k8s.test');
     this.asked.push(searchParams);
     this.last = reply;
+    this.beforeEach?.();
     reply.on('error', () => undefined);
     const met = this.next.shift() ?? this.always;
     if (met && 'status' in met) this.say(reply, met);

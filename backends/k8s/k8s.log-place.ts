@@ -1,5 +1,6 @@
 import type { LogMark } from '../../contracts/log-events.js';
 import type { LineSink } from './k8s.log-lines.js';
+import type { LastLine } from './k8s.log-tail.js';
 
 /** A line of a log, as it is found again. */
 interface LogPlace {
@@ -16,6 +17,10 @@ const MARK = /^(\d{1,9}) (\S{20,35}) (\S{20,35})$/;
 
 /** A line that is so much later than all that came before another one was not printed before that. */
 const OUT_OF_ORDER_MS = 5_000;
+/** A longer log is not read from its beginning each time that following it goes on, but from some time before. */
+const SHORT_BYTES = 1_024 * 1_024;
+/** More than lines are out of order, or clocks of nodes are commonly set back. */
+const BEFORE_MS = 10_000;
 
 /** What was told of a log, by whatever answers. */
 export class LogSeen {
@@ -38,6 +43,25 @@ export class LogSeen {
     const { place } = this;
     if (place && at < place.at) return;
     this.place = { at, stamp, nth, latest: place && isLater(place.latest, stamp) ? place.latest : stamp };
+  }
+
+  /** In whole seconds: from when on lines are asked for. Absent: all of them are. */
+  get since(): string | undefined {
+    const { place, end } = this;
+    if (!place || end < SHORT_BYTES) return undefined;
+    return `${new Date(Date.parse(place.stamp) - BEFORE_MS).toISOString().slice(0, 19)}Z`;
+  }
+
+  /** The same, unless the clock was set back so far that the last line would be missing. */
+  sinceBefore(last: string): string | undefined {
+    const { since } = this;
+    return since !== undefined && Date.parse(since) <= Date.parse(last) ? since : undefined;
+  }
+
+  /** Whether that is the last line that was told, and all of it was. */
+  isLast({ stamp, nth, bytes }: LastLine): boolean {
+    const { place, end } = this;
+    return place !== undefined && stamp === place.stamp && nth === place.nth && bytes === end - place.at;
   }
 
   /** From where a later reader can go on: from the beginning of the last line. */

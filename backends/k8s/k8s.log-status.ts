@@ -6,6 +6,8 @@ import { K8sRefusal, refusalOf } from './k8s.failures.js';
 /** Of a container that has not started, in all the words of nodes for that. */
 const WAITING = / is waiting to start\b|^container ".*" in pod ".*" is not available$/;
 const ENDED = /^container ".*" in pod ".*" is terminated$|^previous terminated container /;
+/** By the API server: a node that was just started knows no pod, either. */
+const POD = /^pods "/;
 const FORGOTTEN: LogTrouble = { kind: 'gone', text: 'its node no longer has its log' };
 
 /** What an answer means that is no log. A refusal throws: what we ask is wrong, or may not be asked. */
@@ -17,7 +19,8 @@ export function logTroubleOf(reply: Reply): LogTrouble {
   const message = refusal.said?.message ?? '';
   if (status === 400 && WAITING.test(message)) return { kind: 'not-started' };
   if (status === 400 && ENDED.test(message)) return FORGOTTEN;
-  if (refusal.isAbsence) return { kind: 'gone', text: 'its pod is gone, and its log with it' };
+  if (refusal.isAbsence && POD.test(message)) return { kind: 'gone', text: 'its pod is gone, and its log with it' };
+  if (refusal.isAbsence) return { kind: 'unreachable', text: 'its node does not know its pod now' };
   if (status >= 500) return { kind: 'unreachable', text: `its node does not give its log now (${status})` };
   if (status === 429) return { kind: 'unreachable', text: refusal.message };
   if (refusal.reason === 'error' && message) {

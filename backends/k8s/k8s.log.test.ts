@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Cut, K8sLogLab, type Said, statusOf, Told } from '../../test/k8s-log-lab.js';
+import { type Cut, K8sLogLab, NOW, noNode, numbered, Told } from '../../test/k8s-log-lab.js';
 
 let lab: K8sLogLab;
 beforeAll(async () => {
@@ -8,29 +8,17 @@ beforeAll(async () => {
 beforeEach(() => lab.clear());
 afterAll(() => lab.stop());
 
-const SEC = 1_000_000_000n;
-const NOW = 1_796_043_525n * SEC;
 const VERIFIED = { kind: 'complete', isVerified: true };
-const waiting = (why: string): Said =>
-  statusOf(400, `container "main" in pod "p" is waiting to start: ${why}`, 'BadRequest');
-const noNode = statusOf(500, 'Get "https://10.0.0.9:10250/containerLogs/evals/p/main": dial tcp: i/o timeout');
-const noPod = statusOf(404, 'pods "p" not found', 'NotFound', { name: 'p', kind: 'pods' });
-
-/** Numbered lines, one a millisecond. */
-function lines(from: number, to: number): void {
-  for (let index = from; index < to; index += 1) lab.print(`line ${index}\n`, NOW + BigInt(index) * (SEC / 1_000n));
-}
+const SEC = 1_000_000_000n;
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
-const numbered = (from: number, to: number): string =>
-  Array.from({ length: to - from }, (_, index) => `line ${from + index}\n`).join('');
 
 test('a log is followed as it is printed, and its end is verified', async () => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 2);
+  lab.lines(0, 2);
   const following = told.follow(log);
   setImmediate(() => {
-    lines(2, 4);
+    lab.lines(2, 4);
     lab.end();
   });
   await following;
@@ -41,7 +29,7 @@ test('a log is followed as it is printed, and its end is verified', async () => 
 
 test('K13 the container is named in every request, and lines come with their times', async () => {
   const log = lab.reader();
-  lines(0, 1);
+  lab.lines(0, 1);
   lab.end();
   await new Told().follow(log);
   await new Told().finish(lab.reader());
@@ -58,10 +46,10 @@ test.each<[string, Cut]>([
 ])('what follows a stream that %s is told once', async (_title, cut) => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 3);
+  lab.lines(0, 3);
   lab.meets(cut);
   await told.follow(log);
-  lines(3, 5);
+  lab.lines(3, 5);
   lab.end();
   await told.follow(log);
   expect(told.text).toBe(numbered(0, 5));
@@ -71,11 +59,11 @@ test.each<[string, Cut]>([
 test('K05 a stream that is silent while there is more ends, and what it lacked is told', async () => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 3);
+  lab.lines(0, 3);
   lab.meets({ after: 114, how: 'hang' });
   const following = told.follow(log, undefined, 20);
   while (told.end < numbered(0, 3).length) await soon();
-  lines(3, 6);
+  lab.lines(3, 6);
   await following;
   expect(told.text).toBe(numbered(0, 6));
 });
@@ -83,12 +71,12 @@ test('K05 a stream that is silent while there is more ends, and what it lacked i
 test('K05 a stream that is silent because nothing is printed goes on', async () => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 2);
+  lab.lines(0, 2);
   lab.meets({ after: 76, how: 'end' });
   await told.follow(log);
   const following = told.follow(log, undefined, 5);
   while (lab.asked.length < 5) await soon();
-  lines(2, 3);
+  lab.lines(2, 3);
   lab.end();
   await following;
   expect(told.text).toBe(numbered(0, 3));
@@ -98,7 +86,7 @@ test('K05 a stream that is silent because nothing is printed goes on', async () 
 test('K05 a log that was out of reach, and to which nothing is printed, is known to be there again', async () => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 2);
+  lab.lines(0, 2);
   lab.meets({ after: 76, how: 'end' }, noNode);
   await told.follow(log);
   await told.follow(log);
@@ -114,11 +102,11 @@ test('K05 once its pod has ended, a silent stream is left, and the rest is read'
   const log = lab.reader();
   const told = new Told();
   const leaving = new AbortController();
-  lines(0, 3);
+  lab.lines(0, 3);
   lab.meets({ after: 114, how: 'hang' });
   const following = told.follow(log, leaving.signal);
   while (told.end < numbered(0, 3).length) await soon();
-  lines(3, 6);
+  lab.lines(3, 6);
   leaving.abort();
   await following;
   expect(await told.finish(log)).toEqual(VERIFIED);
@@ -129,11 +117,11 @@ test('K05 once its pod has ended, a silent stream is left, and the rest is read'
 test('K05 an open stream goes on when the file is changed', async () => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 3);
+  lab.lines(0, 3);
   const following = told.follow(log);
   while (told.end === 0) await soon();
   lab.log.rotate();
-  lines(3, 5);
+  lab.lines(3, 5);
   lab.end();
   await following;
   expect(told.text).toBe(numbered(0, 5));
@@ -141,14 +129,14 @@ test('K05 an open stream goes on when the file is changed', async () => {
   expect(log.isHeadCut).toBe(false);
 });
 
-test.each([0, 10_000])('what was printed behind a change of the file is told behind a gap, %d ms later', async (ms) => {
+test.each([0, 10_000])('another file, or container, that begins %d ms later is told behind a gap', async (ms) => {
   const log = lab.reader();
   const told = new Told();
-  lines(0, 3);
+  lab.lines(0, 3);
   lab.meets({ after: 76, how: 'end' });
   await told.follow(log);
   lab.log.rotate();
-  lines(3 + ms, 5 + ms);
+  lab.lines(3 + ms, 5 + ms);
   lab.end();
   await told.follow(log);
   expect(await told.finish(log)).toEqual(VERIFIED);
@@ -163,153 +151,9 @@ test.each([0, 10_000])('what was printed behind a change of the file is told beh
   expect([told.pieces.length, next.isHeadCut]).toEqual([2, false]);
 });
 
-test('a file that was changed, and has nothing, leaves the end unverified', async () => {
-  const log = lab.reader();
-  const told = new Told();
-  lines(0, 3);
-  lab.end();
-  await told.follow(log);
-  lab.log.rotate();
-  expect(await told.finish(log)).toEqual({ kind: 'complete', isVerified: false });
-});
-
-test.each(['ContainerCreating', 'PodInitializing', "image can't be pulled", 'trying and failing to pull image', 'x'])(
-  'K03 a container that waits has no log yet: %s',
-  async (why) => {
-    const log = lab.reader();
-    const told = new Told();
-    lab.meets(waiting(why), waiting(why), waiting(why));
-    for (let count = 0; count < 3; count += 1) await told.follow(log);
-    expect(told.troubles).toEqual(Array(3).fill({ kind: 'not-started' }));
-    lines(0, 2);
-    lab.end();
-    await told.follow(log);
-    expect(told.text).toBe(numbered(0, 2));
-  },
-);
-
-test.each<[string, Said]>([
-  ['no logs yet', statusOf(400, 'container "main" in pod "p" is waiting to start - no logs yet', 'BadRequest')],
-  ['no status yet', statusOf(400, 'container "main" in pod "p" is not available', 'BadRequest')],
-  ['not on a node yet', { status: 204 }],
-])('K03 there is no log before the start: %s', async (_title, said) => {
-  lab.answers(said);
-  expect((await new Told().follow(lab.reader())).troubles).toEqual([{ kind: 'not-started' }]);
-  expect(await new Told().finish(lab.reader())).toEqual({ kind: 'not-started' });
-});
-
-test.each<[string, Said, string]>([
-  [
-    'K13 a container must be named',
-    statusOf(400, 'a container name must be specified for pod p, choose one of: [main istio-proxy]', 'BadRequest'),
-    'choose one of: [main istio-proxy]',
-  ],
-  ['no such container', statusOf(400, 'container main is not valid for pod p', 'BadRequest'), 'is not valid for pod p'],
-  ['a bad parameter', statusOf(422, 'PodLogOptions "p" is invalid: tailLines', 'Invalid'), '(422): PodLogOptions'],
-  ['not ours to read', statusOf(403, 'pods "p" is forbidden: User "x" cannot get', 'Forbidden'), '(403)'],
-  ['no credential', statusOf(401, 'Unauthorized', 'Unauthorized'), '(401)'],
-  ['no API server', { status: 404, body: 'not found' }, 'no Kubernetes API server'],
-])('K03 a refusal is loud: %s', async (_title, said, text) => {
-  lab.answers(said);
-  await expect(new Told().follow(lab.reader())).rejects.toThrow(text);
-  await expect(new Told().finish(lab.reader())).rejects.toThrow(text);
-});
-
-test('K07 a log of which the first read failed, and whose pod was removed before the next one, is gone', async () => {
-  lab.meets(noNode);
-  lab.answers(noPod);
-  const told = new Told();
-  expect(await told.finish(lab.reader())).toEqual({ kind: 'gone', text: 'its pod is gone, and its log with it' });
-  expect(told.pieces).toEqual([]);
-});
-
-test('K07 a pod that was removed while it was followed leaves what was told', async () => {
-  const log = lab.reader();
-  const told = new Told();
-  lines(0, 3);
-  lab.meets({ after: 76, how: 'end' });
-  await told.follow(log);
-  lab.answers(noPod);
-  await told.follow(log);
-  expect(told.troubles).toMatchObject([{ kind: 'gone' }]);
-  expect(await told.finish(log)).toMatchObject({ kind: 'gone' });
-  expect(told.text).toBe(numbered(0, 2));
-});
-
-test('K29 a pod that is removed while its log is read at the end leaves what was told', async () => {
-  const log = lab.reader();
-  const told = new Told();
-  lines(0, 1_000);
-  lab.end();
-  lab.meets({ after: 380, how: 'end' });
-  await told.follow(log);
-  // What is asked of the end, then the log, which breaks off.
-  lab.meets({ after: 76, how: 'end' }, { after: 3_800, how: 'drop' }, noPod, noPod, noPod);
-  expect(await told.finish(log)).toMatchObject({ kind: 'gone' });
-  expect(told.text).toMatch(/^(line \d+\n)*line \d+\n?$/);
-  expect(numbered(0, 1_000).startsWith(told.text)).toBe(true);
-  expect(told.end).toBeGreaterThan(numbered(0, 90).length);
-});
-
-test('an answer that ends early at the end of a log is gone on with', async () => {
-  const log = lab.reader();
-  const told = new Told();
-  lines(0, 100);
-  lab.end();
-  lab.meets({ after: 1_000, how: 'end' }, { after: 10, how: 'drop' }, { after: 2_000, how: 'drop' });
-  expect(await told.finish(log)).toEqual(VERIFIED);
-  expect(told.text).toBe(numbered(0, 100));
-});
-
-test.each<[string, Said, string]>([
-  ['its node does not answer', noNode, 'unreachable'],
-  ['its API server is busy', { status: 429, body: 'Too many requests, please try again later.' }, 'unreachable'],
-  ['it has no leader', { status: 503, body: 'apiserver not ready' }, 'unreachable'],
-  ['it was evicted', { status: 200, body: 'unable to retrieve container logs for containerd://0f' }, 'gone'],
-  [
-    'its file is gone',
-    { status: 200, body: 'failed to open log file "/var/log/x": no such file or directory' },
-    'gone',
-  ],
-  ['its runtime forgot it', { status: 200, body: 'rpc error: code = NotFound desc = an error' }, 'gone'],
-  [
-    'its runtime is down',
-    { status: 200, body: 'rpc error: code = Unavailable desc = dial unix /run/x' },
-    'unreachable',
-  ],
-  ['it was never kept', statusOf(400, 'container "main" in pod "p" is terminated', 'BadRequest'), 'gone'],
-])('a log that cannot be read is no empty one: %s', async (_title, said, kind) => {
-  lab.answers(said);
-  const told = await new Told().follow(lab.reader());
-  expect(told.troubles).toMatchObject([{ kind }]);
-  expect(JSON.stringify(told.troubles)).not.toMatch(/10\.0\.0\.9|\/var|\/run/);
-  expect(await told.finish(lab.reader())).toMatchObject({ kind });
-  expect(told.pieces).toEqual([]);
-  // It may pass.
-  lab.meets(said, said);
-  lab.answers(undefined);
-  lines(0, 2);
-  lab.end();
-  expect(await told.finish(lab.reader())).toEqual(VERIFIED);
-  expect(told.text).toBe(numbered(0, 2));
-});
-
-test('a container that printed nothing has an empty log, which is all of it', async () => {
-  lab.end();
-  const told = new Told();
-  expect(await told.finish(lab.reader())).toEqual(VERIFIED);
-  expect(told.pieces).toEqual([]);
-});
-
-test('a page of a proxy is no log', async () => {
-  lab.answers({ status: 200, body: '<html>sign in</html>', type: 'text/html' });
-  const told = await new Told().follow(lab.reader());
-  expect(told.troubles).toMatchObject([{ kind: 'unreachable', text: expect.stringContaining('no Kubernetes') }]);
-});
-
 test('a new reader goes on in the middle of a line, from the first byte or from a mark', async () => {
   lab.print(`${'x'.repeat(40_000)}\n`, NOW);
-  lines(1, 50);
+  lab.lines(1, 50);
   lab.end();
   const whole = Buffer.concat(lab.log.printed).toString('latin1');
   const first = await new Told().follow(lab.reader());
@@ -320,7 +164,7 @@ test('a new reader goes on in the middle of a line, from the first byte or from 
   }
 });
 
-test('in a long log, following goes on from a time, and the end is read whole', async () => {
+test('in a long log, following goes on from a time', async () => {
   const log = lab.reader();
   const told = new Told();
   for (let index = 0; index < 120; index += 1) lab.print(`${'y'.repeat(9_999)}\n`, NOW + BigInt(index) * SEC);
@@ -354,14 +198,6 @@ test('a log that is read slowly waits at its node', async () => {
   let told = 0;
   for await (const read of parts) told += read.kind === 'bytes' ? read.bytes.length : 0;
   expect([told > 25_000_000, lab.waitingBytes]).toEqual([true, 0]);
-});
-
-test('finishing a log ends when it is no longer wanted', async () => {
-  lab.answers(noNode);
-  const leaving = new AbortController();
-  const finishing = new Told().finish(lab.reader(), leaving.signal, { firstMs: 60_000, longestMs: 60_000, tries: 9 });
-  setTimeout(() => leaving.abort(), 20);
-  await expect(finishing).rejects.toThrow('in time');
 });
 
 const step = fc.oneof(

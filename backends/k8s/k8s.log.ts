@@ -5,10 +5,11 @@ import { pause } from '../pause.js';
 import type { K8sClient, Reply } from './k8s.client.js';
 import { isPassing, unreadableFailure } from './k8s.failures.js';
 import { StampedLines } from './k8s.log-lines.js';
+import { MarkPace } from './k8s.log-marks.js';
 import { LogSeen, PlacedLines } from './k8s.log-place.js';
 import { logFaultOf, logTroubleOf } from './k8s.log-status.js';
 import { piecesOf, type Take } from './k8s.log-stream.js';
-import { tailOf } from './k8s.log-tail.js';
+import { type LogTail, tailOf } from './k8s.log-tail.js';
 import { podLogPath } from './k8s.paths.js';
 
 /*
@@ -43,6 +44,7 @@ export interface K8sLogOptions {
 
 interface Asking {
   isFollow: boolean;
+  sinceTime: string | undefined;
   /** Nothing came for so long. */
   silentMs: number;
 }
@@ -63,27 +65,22 @@ const SILENT_MS = 15_000;
 const LONGEST_SILENT_MS = 120_000;
 /** Of an answer that is to come at once. */
 const STALLED_MS = 30_000;
-const MARK_BYTES = 1_024 * 1_024;
-/** In a log that is long enough to be thrown away in part, marks are not older than that. */
-const MARK_MS = 5_000;
-/** A longer log is not read from its beginning each time that following it goes on, but from some time before. */
-const SHORT_BYTES = 1_024 * 1_024;
-/** More than lines are out of order, or clocks of nodes are commonly set back. */
-const BEFORE_MS = 10_000;
 /** What is gone may be back in a moment: while the runtime of a node restarts, it knows no container. */
 const GONE_TRIES = 3;
 /** More with one timestamp are not counted at the end of a log: it is read. */
 const MOST_TAIL_LINES = 20;
+/** Of what goes on printing, each answer has more. */
+const MOST_ANSWERS = 5;
 const NOTHING = new Uint8Array();
 
 /** Reads the log of one container of one pod. */
 export class K8sLog {
   private readonly seen: LogSeen;
-  private marked: { at: number; ms: number } | undefined;
+  private marks: MarkPace;
 
   constructor(private readonly options: K8sLogOptions) {
     this.seen = new LogSeen(options.from, options.mark);
-    if (this.seen.mark) this.marked = { at: this.seen.mark.at, ms: performance.now() };
+    this.marks = new MarkPace(this.seen.mark);
   }
 
   /** Whether some of what was printed may have been thrown away before it was read. */
@@ -97,19 +94,25 @@ export class K8sLog {
    */
   async *follow(signal: AbortSignal, silentMs = SILENT_MS): AsyncGenerator<LogRead, void> {
     try {
-      const told = yield* this.ask({ isFollow: true, silentMs }, signal);
+      const told = yield* this.ask({ isFollow: true, sinceTime: this.seen.since, silentMs }, signal);
       if (told.kind !== 'ended') yield told;
     } catch (error) {
       if (!signal.aborted) throw error;
     }
   }
 
-  /** What is left of it, once no more is printed, and whether that is all. Throws where `signal` aborts. */
+  /**
+   * What is left of it, once no more is printed, and whether that is all: of what goes on printing it is `short`. Throws
+   * where `signal` aborts.
+   */
   async *finish(signal: AbortSignal, patience: LogPatience = LOG_PATIENCE): AsyncGenerator<LogRead, LogEnd> {
     let tried = 0;
+    let answers = 0;
     for (let delayMs = patience.firstMs; ; delayMs = Math.min(patience.longestMs, delayMs * 2)) {
       const before = this.seen.end;
       const end = yield* this.catchUp(signal);
+      answers += end.kind === 'short' ? 1 : 0;
+      if (answers > MOST_ANSWERS) return end;
       if (this.seen.end > before) {
         tried = 0;
         delayMs = patience.firstMs / 2;
@@ -121,28 +124,26 @@ export class K8sLog {
     }
   }
 
-  /** Tells what there is beyond what was told: if that is something, `short`. */
+  /** Tells what there is beyond what was told: if that is something, and it is not known whether it is all, `short`. */
   private async *catchUp(signal: AbortSignal): AsyncGenerator<LogRead, LogEnd> {
+    const { seen } = this;
     const tail = await this.tail(signal);
-    if (tail !== undefined) return tail;
-    const before = this.seen.end;
-    const outcome = yield* this.ask({ isFollow: false, silentMs: STALLED_MS }, signal);
-    if (outcome.kind !== 'ended') return outcome;
-    return this.seen.end > before ? { kind: 'short' } : { kind: 'complete', isVerified: outcome.isFound };
+    if (tail.kind === 'line' && seen.isLast(tail)) return { kind: 'complete', isVerified: true };
+    if (tail.kind === 'gone' || tail.kind === 'unreachable' || tail.kind === 'not-started') return tail;
+    const before = seen.end;
+    const sinceTime = tail.kind === 'line' ? seen.sinceBefore(tail.stamp) : undefined;
+    const told = yield* this.ask({ isFollow: false, sinceTime, silentMs: STALLED_MS }, signal);
+    if (told.kind !== 'ended') return told;
+    return seen.end > before ? { kind: 'short' } : { kind: 'complete', isVerified: told.isFound };
   }
 
-  /** Complete if the last line that there is was told; nothing if that is not known. */
-  private async tail(signal: AbortSignal): Promise<LogEnd | undefined> {
-    const { seen } = this;
-    const { place } = seen;
-    if (!place || place.nth > MOST_TAIL_LINES) return undefined;
+  /** The last line that there is. */
+  private async tail(signal: AbortSignal): Promise<LogTail> {
+    const { place } = this.seen;
+    if (!place || place.nth > MOST_TAIL_LINES) return { kind: 'none' };
     try {
       // One line more, by which it shows if another one has that timestamp.
-      const tail = await tailOf((take) => this.open({ tailLines: place.nth + 1 }, take, signal));
-      if (tail.kind === 'none') return undefined;
-      if (tail.kind !== 'line') return tail;
-      const isTold = tail.stamp === place.stamp && tail.nth === place.nth && tail.bytes === seen.end - place.at;
-      return isTold ? { kind: 'complete', isVerified: true } : undefined;
+      return await tailOf((take) => this.open({ tailLines: place.nth + 1 }, take, signal));
     } catch (error) {
       return unreachable(error, signal);
     }
@@ -163,9 +164,9 @@ export class K8sLog {
     let { silentMs } = asking;
     let isBegun = false;
     // What is told behind a gap is found again by nothing that was noted before.
-    if (isAnew) this.marked = undefined;
+    if (isAnew) this.marks = new MarkPace();
     const wasNew = !this.seen.place && this.seen.end === 0;
-    const sinceTime = isFollow && !isAnew ? this.since() : undefined;
+    const sinceTime = isAnew ? undefined : asking.sinceTime;
     const placed = new PlacedLines(this.seen, isAnew);
     const lines = new StampedLines(placed, { isCutBefore: sinceTime !== undefined, isFollow });
     const query = { follow: isFollow ? 'true' : undefined, sinceTime };
@@ -213,26 +214,9 @@ export class K8sLog {
 
   private *told(placed: PlacedLines): Generator<LogRead> {
     const fresh = placed.fresh();
-    if (fresh) yield { kind: 'bytes', ...fresh, ...this.markDue() };
-  }
-
-  /** Where there was no mark for long. */
-  private markDue(): { mark?: LogMark } {
-    const { seen, marked } = this;
-    const { mark } = seen;
-    if (!mark) return {};
-    const ms = performance.now();
-    const isDue = !marked || mark.at >= marked.at + MARK_BYTES || (ms > marked.ms + MARK_MS && mark.at >= MARK_BYTES);
-    if (!isDue || mark.at === marked?.at) return {};
-    this.marked = { at: mark.at, ms };
-    return { mark };
-  }
-
-  /** Whole seconds, from which on lines are asked for; nothing for all of them. */
-  private since(): string | undefined {
-    const { place, end } = this.seen;
-    if (!place || end < SHORT_BYTES) return undefined;
-    return `${new Date(Date.parse(place.stamp) - BEFORE_MS).toISOString().slice(0, 19)}Z`;
+    if (!fresh) return;
+    const mark = this.marks.due(this.seen.mark);
+    yield { kind: 'bytes', ...fresh, ...(mark && { mark }) };
   }
 
   private open(query: LogQuery, take: Take, signal: AbortSignal): Promise<Reply> {
