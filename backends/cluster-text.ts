@@ -11,3 +11,6 @@ export const oneLine = (text: string, longest = LONGEST): string =>
 
 /** Words of a cluster, safe to show. */
 export const quoted = (text: string): string => oneLine(text, LONGEST_QUOTE);
+
+/** The same behind what they are the reason of; nothing where there are none. */
+export const because = (why: string | undefined): string => (why ? `: ${quoted(why)}` : '');

@@ -1,6 +1,6 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
-import { oneLine, quoted } from '../cluster-text.js';
+import { because, oneLine, quoted } from '../cluster-text.js';
 import { eventsOf, lastOf } from './k8s.events.js';
 import {
   conditionOf,
@@ -78,8 +78,6 @@ export function endOf(ending: Ending): End {
 type Known = Ending & { pod: SeenPod };
 
 const fail = (code: AttemptFailure['code'], message: string): AttemptFailure => ({ code, message });
-
-const because = (why: string | undefined): string => (why ? `: ${quoted(why)}` : '');
 
 function nodeLoss({ pod, events = [], log }: Known): AttemptFailure | undefined {
   const lost = (how: string, why?: string) => fail('NODE_LOST', `${isOn(pod)} ${how}${exitNote(pod)}${because(why)}`);

@@ -44,7 +44,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The fields of ours that set the resources which are spoken of. */
-export function fieldsIn(said: string): string {
+function fieldsIn(said: string): string {
   const fields = FIELDS.filter(([pattern]) => pattern.test(said)).map(([, field]) => field);
   return fields.length > 0 ? fields.join(' and ') : 'what it asks for';
 }

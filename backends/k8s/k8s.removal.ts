@@ -1,13 +1,11 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
-import { oneLine, quoted } from '../cluster-text.js';
+import { because, oneLine, quoted } from '../cluster-text.js';
 import { type Events, eventsOf, eventText, lastOf } from './k8s.events.js';
 import { conditionOf, exitNote, isOn, isRemoved } from './k8s.evidence.js';
 import { K8S_CONTAINER } from './k8s.names.js';
 import type { K8sEvent, K8sJob, SeenPod } from './k8s.replies.js';
 
 const evicted = (message: string): AttemptFailure => ({ code: 'EVICTED', message });
-
-const because = (why: string | undefined): string => (why ? `: ${quoted(why)}` : '');
 
 /** What its kubelet says of its own limits, and not of its node's. */
 const OWN_DISK = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
@@ -57,7 +55,7 @@ export function eviction(pod: SeenPod, events: Events = []): AttemptFailure | un
   return evicted(`${text}, on ${isOn(pod)}${exitNote(pod)}${because(disruption.message)}`);
 }
 
-/** Removed by others than us: who removes their own is not asking how it ended. */
+/** Removed before its end, by others than us: nobody asks how a pod ended that was removed here. */
 export function removal(pod: SeenPod, job: K8sJob | undefined, events: Events = []): AttemptFailure | undefined {
   if (!isRemoved(pod)) return undefined;
   const known = removalByEvents(eventsOf(events, pod.metadata)) ?? removalByJob(job);

@@ -74,6 +74,7 @@ test.each<[string, string, string, RegExp]>([
 test.each([
   ['CreateContainerConfigError', 'failed to sync secret cache: timed out waiting for the condition'],
   ['CreateContainerError', 'context deadline exceeded'],
+  ['RunContainerError', 'failed to start containerd task "main": cannot start a stopped process: unknown'],
   ['CreateContainerError', 'failed to reserve container name "main": name "main" is reserved for "7f"'],
   ['ErrImagePull', 'no such host'],
   ['ErrImagePull', 'r/x:1: not found'],

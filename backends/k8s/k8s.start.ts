@@ -1,5 +1,5 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
-import { oneLine, quoted } from '../cluster-text.js';
+import { because, oneLine, quoted } from '../cluster-text.js';
 import { type Events, eventsOf, eventText, lastOf } from './k8s.events.js';
 import { exitText, hasStarted, isOn, mainOf } from './k8s.evidence.js';
 import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
@@ -22,7 +22,7 @@ export function startProgressOf(pod: Pod, events: Events = []): string {
 }
 
 /** What is left of a process that had not even the memory to begin. */
-const MEMORY = /OOM-killed|memory limit too low|cannot start a stopped process/;
+const MEMORY = /OOM-killed|memory limit too low/;
 /** Of a runtime class whose program is not on the node. */
 const RUNTIME = /no runtime for|runtime ?handler/i;
 
@@ -52,7 +52,7 @@ const CAUSES: readonly (readonly [RegExp, AttemptFailure['code'], string])[] = [
 
 /** Of a node in trouble: another try, or another node, may be better off. */
 const PASSING =
-  /time[d ]?-? ?out|deadline exceeded|canceled|failed to sync|is reserved for|temporarily|try again|no space left|connection (refused|reset)|transport is closing|\bEOF\b|unavailable|resource busy/i;
+  /time[d ]?-? ?out|deadline exceeded|canceled|failed to sync|is reserved for|temporarily|try again|no space left|connection (refused|reset)|transport is closing|\bEOF\b|unavailable|resource busy|stopped process/i;
 
 /** Its node tries again for ever, and nothing changes by it. */
 const STUCK: ReadonlySet<string> = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
@@ -60,8 +60,10 @@ const STUCK: ReadonlySet<string> = new Set(['CreateContainerConfigError', 'Creat
 const UNSTARTED: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun']);
 
 /**
- * Why a pod that has a node cannot start. First that applies: its image can have no such name, or is not to be pulled; a container of it cannot be
- * made or started; its sandbox cannot, for want of memory or of its runtime class. Undefined where another try may help, as long as it is not over.
+ * Why a pod that has a node cannot start, where waiting does not help. First that applies:
+ * 1. its image can have no such name, or is not to be pulled,
+ * 2. a container of it cannot be made or started,
+ * 3. its sandbox cannot, for want of memory or of its runtime class.
  */
 export function startFailureOf(pod: Pod, events: Events = []): AttemptFailure | undefined {
   if (hasStarted(pod)) return undefined;
@@ -108,6 +110,6 @@ export function initFailureOf(pod: Pod): AttemptFailure | undefined {
   if (!failed || hasStarted(pod)) return undefined;
   const end = failed.state.terminated;
   const text = `container ${oneLine(failed.name)}, which comes before it, failed on ${isOn(pod)} (${exitText(end)})`;
-  if (end?.reason !== 'OOMKilled') return lost(`${text}${end?.message ? `: ${quoted(end.message)}` : ''}`);
+  if (end?.reason !== 'OOMKilled') return lost(`${text}${because(end?.message)}`);
   return { code: 'OOM_KILLED', message: `${text}: memory ran out: raise \`resources.memoryMb\`` };
 }

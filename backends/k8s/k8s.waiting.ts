@@ -70,5 +70,6 @@ function unscheduled(pod: Pod): string {
   }
   const said = quoted(message.replace(REPEATED, ''));
   const fields = FIELDS.filter(([pattern]) => pattern.test(message)).map(([, field]) => field);
-  return `placement blocked: ${said === '' ? oneLine(reason) : said}${fields.length > 0 ? `; see ${fields.join(', ')}` : ''}`;
+  const way = fields.length > 0 ? `; see ${fields.join(', ')}` : '';
+  return `placement blocked: ${said === '' ? oneLine(reason) : said}${way}`;
 }

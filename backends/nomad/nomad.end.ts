@@ -1,6 +1,6 @@
 import type { AttemptFailure } from '../../contracts/attempt.js';
 import type { AllocationEvent } from '../backend.js';
-import { oneLine, quoted } from '../cluster-text.js';
+import { because, oneLine } from '../cluster-text.js';
 import {
   eventsOf,
   exitText,
@@ -76,8 +76,6 @@ const withExit = (text: string, allocation: JobAllocation): string => {
   const exit = lastExit(allocation);
   return exit ? `${text} (${exitText(exit)})` : text;
 };
-
-const because = (why: string): string => why && `: ${quoted(why)}`;
 
 function nodeLoss(allocation: JobAllocation): AttemptFailure | undefined {
   const { ClientStatus, DesiredDescription: why } = allocation;
