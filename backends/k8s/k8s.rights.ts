@@ -16,7 +16,7 @@ const rights = (group: Right['group'], resource: string, verbs: readonly string[
 /** What running jobs needs. */
 export const JOB_RIGHTS: readonly Right[] = [
   ...rights('batch', 'jobs', ['create', 'get', 'list', 'watch', 'patch', 'delete']),
-  ...rights('', 'pods', ['get', 'list', 'watch', 'delete']),
+  ...rights('', 'pods', ['list', 'watch', 'delete']),
   ...rights('', 'pods', ['get'], 'log'),
   // Not to read them: who may, may read those of others.
   ...rights('', 'secrets', ['create', 'delete']),
