@@ -12,7 +12,7 @@ import { aCaseJob, aCaseRef, type CaseTold, printedRecord, provenanceIn, toldBy 
 /** Stands in no request but as the credential, and in nothing that is told. */
 export const TOKEN = 'canary-5ec3e7';
 export const NAMESPACE = 'evals';
-const USER = 'system:serviceaccount:evals:everdict';
+export const USER = 'system:serviceaccount:evals:everdict';
 const MOST_MS = 30_000;
 const egress = new Egress(parseAllowList('127.0.0.0/8').rules);
 
