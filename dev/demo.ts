@@ -79,7 +79,7 @@ async function placeOf(kind: DemoOptions['runtime'], dataDir: string, signal: Ab
     const { url, spec, token, stop } = await startFakeK8s(dataDir, 0, signal);
     say(`  a fake Kubernetes answers at ${url}`);
     const secret = { words: ['secret', 'set', FAKE_K8S_SECRET, '--use', 'cluster', '--origin', url], file: token };
-    return { spec, id: 'fake-k8s', secret, lines: [`fake Kubernetes  ${url}`], stop };
+    return { spec, id: 'fake-k8s', secret, lines: [`fake K8s     ${url}`], stop };
   }
   const { url, spec, stop } = await startFakeNomad(dataDir, 0, signal);
   say(`  a fake Nomad answers at ${url}`);

@@ -81,8 +81,8 @@ const nomadLines = ({ url, spec }: FakeNomadProcess): string[] => [
   `  Fake Nomad   ${url}   (npx everdict runtime add ${spec})`,
 ];
 const k8sLines = ({ url, spec, token }: FakeK8sProcess): string[] => [
-  `  Fake K8s     ${url}   (npx everdict runtime add ${spec}, after`,
-  `               npx everdict secret set ${FAKE_K8S_SECRET} --use cluster --origin ${url} < ${token})`,
+  `  Fake K8s     ${url}   (npx everdict secret set ${FAKE_K8S_SECRET} --use cluster --origin ${url} < ${token}`,
+  `               npx everdict runtime add ${spec})`,
 ];
 
 /** What goes on by itself, where things are, and what to type next. */

@@ -53,6 +53,14 @@ export class KubeletLab {
     return now && isSo(now) ? now : this.next(name, (pod, isGone) => !isGone && isSo(pod));
   }
 
+  /** The pod once it runs and has written something. */
+  async speaking(name: string): Promise<Pod> {
+    const pod = await this.until(name, isRunning);
+    const log = this.kubelets.kubeletOf('rack-1')?.runOf(pod)?.main[0]?.log;
+    while (log && !log.start.next) await log.more(new AbortController().signal);
+    return pod;
+  }
+
   /** Its last state. */
   gone(name: string): Promise<Pod> {
     return this.next(name, (_, isGone) => isGone);

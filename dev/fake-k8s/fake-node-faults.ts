@@ -57,6 +57,16 @@ export class NodeFaults {
     this.throwOut(name, 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ');
   }
 
+  /** Its log is removed from its node, which says so with status 200. */
+  loseLog(name: string): void {
+    this.found(name).run.isLogLost = true;
+  }
+
+  /** Its log is rotated: what there was is for nobody who asks anew. */
+  rotateLog(name: string): void {
+    for (const { log } of this.found(name).run.main) log.rotate();
+  }
+
   /** Its containers start again, though nothing of it is told to. */
   restartContainers(name: string): void {
     for (const container of this.found(name).run.main) container.restart();

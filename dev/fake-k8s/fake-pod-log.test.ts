@@ -65,6 +65,13 @@ async function textOf(answer: Answer): Promise<string> {
   return text;
 }
 
+/** Once it has written something. */
+async function speaking(pod: Pod): Promise<Pod> {
+  const log = kubelet.runOf(pod)?.main[0]?.log;
+  while (log && !log.start.next) await log.more(NEVER);
+  return pod;
+}
+
 const ask = (pod: Pod, query = '') => logAnswer(host, pod, new URLSearchParams(query));
 const refusal = (status: number, message: string) => ({ status, body: expect.objectContaining({ message }) });
 
@@ -115,7 +122,7 @@ test('K03 what waits to start has no log yet, and says why', async () => {
 });
 
 test('before a pod is on a node there is nothing, and a node that is gone is an error without a reason', async () => {
-  const pod = await place({ containers: [sh('echo on; sleep 60')] }, isRunning);
+  const pod = await speaking(await place({ containers: [sh('echo on; sleep 60')] }, isRunning));
   const unplaced: Pod = { ...pod, spec: { ...pod.spec, nodeName: undefined } };
   expect(ask(unplaced)).toMatchObject({ status: 204 });
   expect(await textOf(ask(unplaced))).toBe('');
@@ -131,13 +138,13 @@ test('before a pod is on a node there is nothing, and a node that is gone is an 
 
 test('the log of a pod that has just been deleted is text that says so, with status 200', async () => {
   const pod = await place(
-    { containers: [sh('trap "echo bye; exit 0" TERM; while :; do sleep 0.05; done')] },
+    { containers: [sh('trap "echo bye; exit 0" TERM; echo on; while :; do sleep 0.05; done')] },
     isRunning,
-  );
+  ).then(speaking);
   const followed = textOf(ask(pod, 'follow=true'));
   const { name } = pod.metadata;
   store.remove('pods', 'evals', name, { graceSeconds: 5 });
-  expect(await followed).toBe('bye\n');
+  expect(await followed).toBe('on\nbye\n');
   await kubelet.runOf(pod)?.finished;
   const [status] = store.get('pods', 'evals', name)?.status.containerStatuses ?? [];
   expect(status?.containerID).toMatch(/^containerd:/);
@@ -145,7 +152,7 @@ test('the log of a pod that has just been deleted is text that says so, with sta
 });
 
 test('a container that is started again has a log of its own, and the one before', async () => {
-  const pod = await place({ containers: [sh('echo once; sleep 60')] }, isRunning);
+  const pod = await place({ containers: [sh('echo once; sleep 60')] }, isRunning).then(speaking);
   expect(ask(pod, 'previous=true')).toMatchObject(
     refusal(400, `previous terminated container "main" in pod "${pod.metadata.name}" not found`),
   );
@@ -168,4 +175,7 @@ test('reads are troubled as a script says, and no more often', async () => {
   expect(await textOf(ask(pod))).toBe('one\ntwo\n');
   expect(await textOf(ask(pod, 'follow=true'))).toBe('one\nt');
   expect(await textOf(ask(pod, 'follow=true'))).toBe('one\ntwo\n');
+  const text = 'failed to open log file "/var/log/pods/main/0.log": no such file or directory';
+  troubles.push({ pod: name, times: 1, text });
+  expect(await textOf(ask(pod))).toBe(text);
 });

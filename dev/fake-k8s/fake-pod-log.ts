@@ -13,6 +13,8 @@ export interface LogTrouble {
   isFollowed?: boolean;
   /** How many reads it meets; all of them if absent. */
   times?: number;
+  /** In place of the log, with status 200, as a node says what it cannot do. */
+  text?: string;
   fault?: LogFault;
   pace?: LogPace;
 }
@@ -48,6 +50,7 @@ export function logAnswer(host: LogHost, pod: Pod, query: URLSearchParams): Answ
     return { status: 200, headers: TEXT, body: `unable to retrieve container logs for ${found.status.containerID}` };
   }
   const trouble = troubleOf(host, name, question.isFollowed);
+  if (trouble?.text !== undefined) return { status: 200, headers: TEXT, body: trouble.text };
   return {
     status: 200,
     headers: TEXT,

@@ -11,14 +11,14 @@ afterEach(() => lab.close());
 
 describe('a pod that is deleted', () => {
   test('and answers TERM with 0 has succeeded before it is gone', async () => {
-    lab.place('p', { containers: [sh('trap "echo bye; exit 0" TERM; while :; do sleep 0.05; done')] });
-    await lab.until('p', isRunning);
+    lab.place('p', { containers: [sh('trap "echo bye; exit 0" TERM; echo on; while :; do sleep 0.05; done')] });
+    await lab.speaking('p');
     const gone = lab.gone('p');
     lab.store.remove('pods', NAMESPACE, 'p', { graceSeconds: 5 });
     // Its containers and its phase are told at once.
     const ended = await lab.until('p', (pod) => stateOf(pod)?.terminated !== undefined);
     expect(ended).toMatchObject({ status: { phase: 'Succeeded' }, metadata: { deletionGracePeriodSeconds: 5 } });
-    expect(lab.log('p')).toBe('bye\n');
+    expect(lab.log('p')).toBe('on\nbye\n');
     expect((await gone).status.phase).toBe('Succeeded');
     expect(lab.events('p').at(-1)).toBe('Normal Killing Stopping container main');
   });
