@@ -1,7 +1,11 @@
 import { ClusterFailure } from '../cluster-client.js';
 import type { Egress } from '../egress/guard.js';
+import { within } from '../time-limit.js';
 import type { K8sAccess } from './k8s.access.js';
 import { K8sClient } from './k8s.client.js';
+
+/** For a program that hands out the credential. */
+const OPENING_MS = 60_000;
 
 export interface Connected {
   client: K8sClient;
@@ -24,18 +28,9 @@ export class K8sLink {
   ) {}
 
   /** A program that hands out the credential may hang: it is waited for as long as the cluster is. */
-  async connect(signal: AbortSignal): Promise<Connected> {
-    this.connected ??= this.open().then((access) => ({
-      client: new K8sClient(access, this.egress, access.isOfHost && this.open),
-      namespace: access.namespace,
-      server: access.server,
-    }));
-    try {
-      return await unlessAborted(this.connected, signal);
-    } catch (error) {
-      this.connected = undefined;
-      throw error;
-    }
+  connect(signal: AbortSignal): Promise<Connected> {
+    this.connected ??= this.opened();
+    return unlessAborted(this.connected, signal);
   }
 
   /** Ends its connections at once. */
@@ -44,11 +39,25 @@ export class K8sLink {
     const connected = await this.connected?.catch(() => undefined);
     await connected?.client.close();
   }
+
+  /** Tried again by the next call where it fails. Whoever gives up waiting leaves it to the others. */
+  private async opened(): Promise<Connected> {
+    try {
+      const access = await within(OPENING_MS, this.open(), notInTime);
+      const client = new K8sClient(access, this.egress, access.isOfHost && this.open);
+      return { client, namespace: access.namespace, server: access.server };
+    } catch (error) {
+      this.connected = undefined;
+      throw error;
+    }
+  }
 }
+
+const notInTime = (): ClusterFailure => new ClusterFailure('error', 'its credential was not given in time');
 
 function unlessAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new ClusterFailure('error', 'its credential was not given in time'));
+    const giveUp = (): void => reject(notInTime());
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
