@@ -7,6 +7,10 @@ export const TRACKING = 'batch.kubernetes.io/job-tracking';
 export const isTrue = (status: JobStatus, type: string): boolean =>
   (status.conditions ?? []).some((each) => each.type === type && each.status === 'True');
 
+/** How it is to end is clear. */
+export const isDecided = (status: JobStatus): boolean =>
+  isTrue(status, 'FailureTarget') || isTrue(status, 'SuccessCriteriaMet');
+
 /** Nothing of it changes any more. */
 export const isFinished = ({ status }: Job): boolean => isTrue(status, 'Complete') || isTrue(status, 'Failed');
 

@@ -6,6 +6,7 @@ import {
   countLive,
   hasFailed,
   isActive,
+  isDecided,
   isFinished,
   isTerminating,
   isTracked,
@@ -67,7 +68,7 @@ export class JobController {
       if (pods.size === 0) this.pods.delete(uid);
     }
     if (!job) return;
-    const pods = [...(this.pods.get(job.metadata.uid)?.values() ?? [])];
+    const pods = this.podsOf(job);
     if (isFinished(job)) this.finished(job, pods);
     else this.proceed(job, pods);
   }
@@ -84,17 +85,19 @@ export class JobController {
   private proceed(job: Job, pods: readonly Pod[]): void {
     const status = structuredClone(job.status);
     const ended = pods.filter((pod) => isTracked(pod) && (pod.status.phase === 'Succeeded' || hasFailed(pod, job)));
-    countEnded(status, ended);
     this.beginOrSuspend(job, status);
-    const outcome = isTrue(status, 'FailureTarget') || isTrue(status, 'SuccessCriteriaMet');
-    if (outcome) this.endIfIdle(job, status, pods);
-    else this.decide(job, status);
-    countLive(status, pods);
-    this.write(job, status);
-    this.release(ended);
+    const hasOutcome = isDecided(status) || this.decide(job, status, ended);
     if (isTrue(status, 'FailureTarget')) this.deleteActive(job, pods);
     else if (job.spec.suspend) this.deleteActive(job, pods, true);
-    else if (!job.metadata.deletionTimestamp && !outcome) this.createMissing(job, status, pods);
+    else if (!job.metadata.deletionTimestamp && !hasOutcome) this.createMissing(job, status, pods);
+    if (ended.length > 0) {
+      // What is decided is told before what has ended is released and counted.
+      this.write(job, status);
+      this.release(ended);
+      countEnded(status, ended);
+    }
+    if (hasOutcome) this.endIfIdle(job, status);
+    this.write(job, status);
   }
 
   private beginOrSuspend(job: Job, status: JobStatus): void {
@@ -114,17 +117,21 @@ export class JobController {
     this.began.set(job.metadata.uid, Date.now());
   }
 
-  private decide(job: Job, status: JobStatus): void {
+  /** Whether it is clear how the Job is to end, with what has ended now. */
+  private decide(job: Job, status: JobStatus, ended: readonly Pod[]): boolean {
     const deadline = job.spec.suspend ? undefined : job.spec.activeDeadlineSeconds;
     const leftMs = deadline === undefined ? undefined : deadline * this.parts.pace.secondMs - sinceMs(this.began, job);
     if (leftMs !== undefined && leftMs > 0) this.queue.add(keyOf(job), leftMs);
-    const outcome = outcomeOf(job, status, leftMs !== undefined && leftMs <= 0);
+    const counted = { ...status };
+    countEnded(counted, ended);
+    const outcome = outcomeOf(job, counted, leftMs !== undefined && leftMs <= 0);
     if (outcome) withCondition(status, outcome.type, true, outcome.reason, outcome.message);
+    return outcome !== undefined;
   }
 
   /** What was decided holds only once nothing runs any more. */
-  private endIfIdle(job: Job, status: JobStatus, pods: readonly Pod[]): void {
-    if (pods.some((pod) => isActive(pod) || isTerminating(pod))) return;
+  private endIfIdle(job: Job, status: JobStatus): void {
+    if (this.podsOf(job).some((pod) => isActive(pod) || isTerminating(pod))) return;
     const {
       type,
       reason = '',
@@ -151,7 +158,6 @@ export class JobController {
 
   private createMissing(job: Job, status: JobStatus, pods: readonly Pod[]): void {
     const { parallelism = 1, completions = 1, podReplacementPolicy } = job.spec;
-    if (outcomeOf(job, status, false)) return;
     const wanted = Math.min(parallelism, completions - (status.succeeded ?? 0));
     const isCounted = podReplacementPolicy === 'Failed' ? (pod: Pod) => isActive(pod) || isTerminating(pod) : isActive;
     for (let missing = wanted - pods.filter(isCounted).length; missing > 0; missing -= 1) {
@@ -185,10 +191,15 @@ export class JobController {
     return false;
   }
 
-  private write({ metadata }: Job, status: JobStatus): void {
-    this.parts.store.update('jobs', metadata.namespace ?? '', metadata.name, (copy) => {
-      copy.status = status;
+  private write(job: Job, status: JobStatus): void {
+    countLive(status, this.podsOf(job));
+    this.parts.store.update('jobs', job.metadata.namespace ?? '', job.metadata.name, (copy) => {
+      copy.status = structuredClone(status);
     });
+  }
+
+  private podsOf({ metadata }: Job): Pod[] {
+    return [...(this.pods.get(metadata.uid)?.values() ?? [])];
   }
 
   /** They are counted, or nobody counts them any more. */

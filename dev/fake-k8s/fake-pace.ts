@@ -19,6 +19,6 @@ export interface Pace {
 }
 
 export const FAST: Pace = {
-  ...{ jobMs: 2, createAgainMs: 20, createAgainAtMostMs: 500, scheduleMs: 2, collectMs: 5, podGcMs: 20 },
+  ...{ jobMs: 2, createAgainMs: 20, createAgainAtMostMs: 500, scheduleMs: 2, collectMs: 1, podGcMs: 20 },
   ...{ nodeGraceMs: 50, quotaMs: 10, secondMs: 1_000 },
 };

@@ -23,7 +23,7 @@ describe('the store of a fake cluster', () => {
     });
     store.remove('pods', 'evals', 'p');
 
-    expect(told).toEqual(['ADDED p 1001', 'MODIFIED p 1002', 'DELETED p 1003']);
+    expect(told).toEqual(['ADDED p 1001', 'MODIFIED p 1002', 'MODIFIED p 1003', 'DELETED p 1004']);
     expect(store.get('pods', 'evals', 'p')).toBeUndefined();
   });
 

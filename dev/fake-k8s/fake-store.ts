@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Draft, Kind, Kinds, Stored } from './fake-objects.js';
+import type { Draft, Kind, Kinds, Meta, Stored } from './fake-objects.js';
 
 /** One change of one object, as it is after it. Of one that is deleted: its last state, under the version of its end. */
 export interface Change<K extends Kind = Kind> {
@@ -89,9 +89,11 @@ export class FakeStore {
     if (!before) return undefined;
     const after = copyOf(before);
     change(after);
+    withoutEmpty(after.metadata);
     if (isSame(before, after)) return before;
     if (!isSame(specOf(before), specOf(after))) after.metadata.generation = generationAfter(before);
-    this.put(isDone(after) ? 'DELETED' : 'MODIFIED', kind, after, before);
+    if (isDone(after)) this.put('DELETED', kind, copyOf(before), before);
+    else this.put('MODIFIED', kind, after, before);
     return after;
   }
 
@@ -115,8 +117,10 @@ export class FakeStore {
       metadata.deletionGracePeriodSeconds = graceSeconds;
       metadata.generation = generationAfter(before);
     }
-    if (isDone(after)) this.put('DELETED', kind, { ...after, metadata: { ...before.metadata } }, before);
-    else if (!isSame(before, after)) this.put('MODIFIED', kind, after, before);
+    // Of a pod it is told that nothing is left to wait for, and then that it is gone.
+    const isTold = kind === 'pods' || !isDone(after);
+    if (isTold && !isSame(before, after)) this.put('MODIFIED', kind, copyOf(after), before);
+    if (isDone(after)) this.put('DELETED', kind, copyOf(isTold ? after : before), isTold ? after : before);
     return after;
   }
 
@@ -187,6 +191,12 @@ const generationAfter = ({ metadata }: Stored): number | undefined => metadata.g
 function specOf(object: Stored): unknown {
   const { spec } = object as { spec?: object };
   return spec && { ...spec, nodeName: undefined };
+}
+
+/** Lists without anything in them are absent. */
+function withoutEmpty(metadata: Meta): void {
+  if (metadata.finalizers?.length === 0) delete metadata.finalizers;
+  if (metadata.ownerReferences?.length === 0) delete metadata.ownerReferences;
 }
 
 const isDone = ({ metadata }: Stored): boolean =>
