@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { PlatformError } from '../../contracts/errors.js';
 import type { K8sRuntimeSpec } from '../../contracts/runtime.js';
 import { serverForm } from '../../policy/origins.js';
@@ -12,6 +13,8 @@ import { submitJob } from './k8s.submit.js';
 import { watchJob } from './k8s.watch.js';
 
 const NEVER = new AbortController().signal;
+// Any number of calls wait for it at once.
+setMaxListeners(0, NEVER);
 
 /** Runs jobs on a Kubernetes cluster. Any worker process can go on with any job. */
 export class K8sBackend implements Backend {

@@ -1,16 +1,14 @@
-import { JOB_RIGHTS, NETWORK_RIGHTS, type Right } from '../../backends/k8s/k8s.rights.js';
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { z } from 'zod';
 
-export interface Rule {
-  apiGroups: string[];
-  resources: string[];
-  verbs: string[];
+const RUNBOOK = new URL('../../docs/runbooks/kubernetes.md', import.meta.url);
+const Rule = z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) });
+export type Rule = z.infer<typeof Rule>;
+
+/** The rules of the Role that the runbook tells operators to give us. */
+export async function documentedRules(): Promise<Rule[]> {
+  const blocks = (await readFile(RUNBOOK, 'utf8')).matchAll(/^```yaml\n(.*?)^```/gms);
+  const role = [...blocks].map(([, text = '']) => text).find((text) => /^kind: Role$/m.test(text));
+  return z.object({ rules: z.array(Rule) }).parse(parse(role ?? '')).rules;
 }
-
-/** The rules of the Role that operators are told to give us. */
-export const documentedRules = async (): Promise<Rule[]> => [...JOB_RIGHTS, ...NETWORK_RIGHTS].map(ruleOf);
-
-const ruleOf = ({ group, resource, subresource, verb }: Right): Rule => ({
-  apiGroups: [group],
-  resources: [subresource ? `${resource}/${subresource}` : resource],
-  verbs: [verb],
-});

@@ -6,7 +6,7 @@ import { parseAllowList } from '../../policy/addresses.js';
 import { aK8sRuntime, PATIENCE } from '../builders.js';
 import { eventually } from '../eventually.js';
 import { Admin, type Answer } from './admin.js';
-import { documentedRules } from './documented-role.js';
+import { documentedRules, type Rule } from './documented-role.js';
 
 const { EVERDICT_TEST_KUBECONFIG: KUBECONFIG, EVERDICT_TEST_IMAGE } = process.env;
 
@@ -62,9 +62,8 @@ export class Site {
       const { status } = await admin.ask('GET', `${namespaced}/serviceaccounts/default`);
       return status === 200;
     });
-    const access = `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}`;
-    await admin.post(`${access}/roles`, { metadata: { name: ACCOUNT }, rules: await documentedRules() });
-    await admin.post(`${access}/rolebindings`, {
+    await admin.post(rolePath(name), { metadata: { name: ACCOUNT }, rules: await documentedRules() });
+    await admin.post(rolePath(name).replace(/roles$/, 'rolebindings'), {
       metadata: { name: ACCOUNT },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: ACCOUNT },
       subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: name }],
@@ -84,6 +83,9 @@ export class Site {
 
   jobs = (): string => this.pathOf('jobs');
   policies = (): string => this.pathOf('networkpolicies');
+
+  /** From now on the account has these rights, and no others. */
+  allow = (rules: Rule[]): Promise<unknown> => this.admin.patch(rolePath(this.namespace, ACCOUNT), { rules });
 
   /** Of the same account. */
   anotherToken = (): Promise<string> => tokenOf(this.admin, this.namespace);
@@ -139,6 +141,9 @@ export class Site {
     expect(left).toEqual([]);
   }
 }
+
+const rolePath = (namespace: string, name = ''): string =>
+  `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles${name && `/${name}`}`;
 
 async function tokenOf(admin: Admin, namespace: string): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${ACCOUNT}/token`;
