@@ -46,7 +46,7 @@ describe('N23 a job is registered once for an attempt', () => {
     const { ref, owner } = aCaseRef();
     nomad.script(ref.name, passing());
     const tried = await on((backend) => Promise.all([1, 2, 3].map(() => backend.submit(aCaseJob(owner), ref))));
-    expect(tried.sort()).toEqual(['adopted', 'adopted', 'created']);
+    expect(tried.map(String).sort()).toEqual(['adopted', 'adopted', 'created']);
   });
 });
 
