@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, ConfigMissing } from './fake-command.js';
 import type { FakeImages } from './fake-images.js';
@@ -155,7 +155,7 @@ export class ContainerRun {
     const { place, container } = this;
     const { name, image = '' } = container;
     const containerID = `containerd://${randomBytes(32).toString('hex')}`;
-    const imageID = `sha256:${createHash('sha256').update(image).digest('hex')}`;
+    const imageID = place.images.idOf(image);
     this.set({ containerID, imageID });
     place.event('Normal', 'Created', `Created container: ${name}`);
     let child: ChildProcess;

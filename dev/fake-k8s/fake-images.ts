@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Container } from './fake-objects.js';
 
 /** What a registry does when an image is asked for: a failure, or an image after so long. */
@@ -14,6 +15,15 @@ const NAME = /^(?:[\w.-]+(?::\d+)?\/)?[a-zA-Z0-9]+(?:[._/-]+[a-zA-Z0-9]+)*(?::[\
 /** Every image is there but those that a rule says otherwise of. Names are judged as they are written. */
 export class FakeImages {
   readonly rules = new Map<string, ImageRule>();
+
+  /** As a node names an image that it has from a registry: by its digest. */
+  idOf(image: string): string {
+    const [, given] = /@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
+    const [, repository = ''] = /^([^:@]*)/.exec(withoutHost(image)) ?? [];
+    const whole = hostOf(image) === undefined && !repository.includes('/') ? `library/${repository}` : repository;
+    const digest = given ?? `sha256:${createHash('sha256').update(image).digest('hex')}`;
+    return `${hostOf(image) ?? 'docker.io'}/${whole}@${digest}`;
+  }
 
   troubleOf({ image = '', imagePullPolicy }: Container): ImageTrouble | undefined {
     const fault = nameFault(image);
