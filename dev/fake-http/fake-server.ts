@@ -6,30 +6,27 @@ import type { AddressInfo, Socket } from 'node:net';
 export class FakeServer {
   /** Connections are taken and not answered. */
   isSilent = false;
+  /** Is told of every connection, and how many there are with it. */
+  connected: (socket: Socket, open: number) => void = () => undefined;
   private readonly sockets = new Set<Socket>();
   private isRefusing = false;
 
   private constructor(
     private readonly server: Server,
     readonly port: number,
-    connected: (socket: Socket, open: number) => void,
   ) {
     server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
-      connected(socket, this.sockets.size);
+      this.connected(socket, this.sockets.size);
     });
   }
 
-  /** On a free port if none is given. Tells of every connection, and how many there are with it. */
-  static async listen(
-    server: Server,
-    port: number | undefined,
-    connected: (socket: Socket, open: number) => void,
-  ): Promise<FakeServer> {
+  /** On a free port if none is given. */
+  static async listen(server: Server, port: number | undefined): Promise<FakeServer> {
     server.listen(port ?? 0, '127.0.0.1');
     await once(server, 'listening');
-    return new FakeServer(server, (server.address() as AddressInfo).port, connected);
+    return new FakeServer(server, (server.address() as AddressInfo).port);
   }
 
   /** Cuts every connection. */

@@ -62,7 +62,8 @@ export class FakeK8s {
     const { ca, server } = options.certificates;
     const https = createServer({ ...server, ca, requestCert: true, rejectUnauthorized: false });
     const cluster = new FakeCluster(options);
-    const listening = await FakeServer.listen(https, options.port, (_socket, open) => cluster.ledger.connected(open));
+    const listening = await FakeServer.listen(https, options.port);
+    listening.connected = (_socket, open) => cluster.ledger.connected(open);
     const fake = new FakeK8s(listening, options, cluster);
     https.on('request', (request, response) => void fake.serve(request, response));
     return fake;

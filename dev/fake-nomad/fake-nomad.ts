@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Answer, type SeenRequest, send } from '../fake-http/fake-answer.js';
 import { type FaultRule, FaultScript } from '../fake-http/fake-faults.js';
+import { FakeServer } from '../fake-http/fake-server.js';
 import { type Access, type Acl, AclGate } from './fake-acl.js';
 import { agentRoutes } from './fake-agent.js';
 import { type ClusterOptions, FakeCluster } from './fake-cluster.js';
@@ -51,14 +51,12 @@ export class FakeNomad {
   connections = 0;
   /** The servers have no leader: what is asked of them fails. */
   isLeaderless = false;
-  private paused: 'refused' | 'hang' | undefined;
   private readonly faults: FaultScript;
-  private readonly sockets = new Set<Socket>();
   private readonly router: Router;
   private readonly gate: AclGate;
 
   private constructor(
-    private readonly server: Server,
+    private readonly server: FakeServer,
     private readonly options: FakeNomadOptions,
     readonly cluster: FakeCluster,
     readonly url: string,
@@ -66,21 +64,21 @@ export class FakeNomad {
     this.faults = new FaultScript(options.seed);
     this.gate = new AclGate(options.acl, options.version ?? VERSION);
     this.router = new Router(routesOf(options, cluster, this.gate));
-    server.on('connection', (socket: Socket) => this.connect(socket));
-    server.on('request', (request, reply) => void this.serve(request, reply));
+    server.connected = (socket, open) => this.connect(socket, open);
   }
 
   static async start(options: FakeNomadOptions = {}): Promise<FakeNomad> {
-    const server = options.tls ? createTlsServer(options.tls) : createServer();
-    server.listen(options.port ?? 0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const http = options.tls ? createTlsServer(options.tls) : createServer();
+    const server = await FakeServer.listen(http, options.port);
     const cluster = new FakeCluster({ ...options, version: options.version ?? VERSION });
-    return new FakeNomad(server, options, cluster, `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`);
+    const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${server.port}`;
+    const fake = new FakeNomad(server, options, cluster, url);
+    http.on('request', (request, reply) => void fake.serve(request, reply));
+    return fake;
   }
 
   get port(): number {
-    return Number(new URL(this.url).port);
+    return this.server.port;
   }
 
   get ledger() {
@@ -112,43 +110,27 @@ export class FakeNomad {
 
   /** Cuts every connection. */
   cut(): void {
-    for (const socket of this.sockets) socket.destroy();
+    this.server.cut();
   }
 
   /** Is down: connections are refused, or taken and not answered. What runs runs on. */
-  async pause(how: 'refused' | 'hang' = 'refused'): Promise<void> {
-    this.paused = how;
-    this.cut();
-    if (how === 'refused') await this.close();
+  pause(how: 'refused' | 'hang' = 'refused'): Promise<void> {
+    return this.server.pause(how);
   }
 
-  async resume(): Promise<void> {
-    const how = this.paused;
-    this.paused = undefined;
-    this.cut();
-    if (how !== 'refused') return;
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
+  resume(): Promise<void> {
+    return this.server.resume();
   }
 
   async stop(): Promise<void> {
-    if (this.paused === 'refused') return this.cluster.close();
-    this.cut();
-    await this.close();
+    await this.server.stop();
     await this.cluster.close();
   }
 
-  private async close(): Promise<void> {
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private connect(socket: Socket): void {
+  private connect(socket: Socket, open: number): void {
     this.connections += 1;
-    this.sockets.add(socket);
-    socket.once('close', () => this.sockets.delete(socket));
-    this.ledger.connected(this.sockets.size);
-    if (this.sockets.size <= (this.options.connectionLimit ?? 100)) return;
+    this.ledger.connected(open);
+    if (open <= (this.options.connectionLimit ?? 100)) return;
     const head = ['HTTP/1.1 429 Too Many Requests', 'Content-Type: text/plain', `Content-Length: ${TOO_MANY.length}`];
     socket.on('error', () => undefined);
     socket.end([...head, 'Connection: close', '', TOO_MANY].join('\r\n'));
@@ -165,7 +147,7 @@ export class FakeNomad {
       ...(token !== undefined && { token }),
       ...(body !== undefined && { body }),
     };
-    if (this.paused === 'hang') return;
+    if (this.server.isSilent) return;
     this.requests.push(seen);
     const answer = await this.faults.answer(seen, () => this.answerTo(seen, gone.signal));
     if (!gone.signal.aborted) await send(reply, answer);
