@@ -1,11 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeCertificates } from '../../dev/fake-k8s/certificates.js';
+import { FakeSite } from '../../dev/fake-k8s/fake-site.js';
 import { FakeNomad } from '../../dev/fake-nomad/fake-nomad.js';
 import { startStack } from '../../dev/launcher.js';
 import { eventually } from '../eventually.js';
 import { type GitServer, makeRepository, startGitServer } from '../git-server.js';
+import { ACCOUNT, NAMESPACE } from '../k8s-case.js';
 import { canariesBelow, canariesIn, everyHistory, everyRow } from './canaries.js';
+import { postedTo, registeredWith } from './delivered.js';
 import { E2ePlatform, MINUTE } from './platform.js';
 
 const canary = (name: string): string => `S3cr3t-${name}-${randomBytes(6).toString('hex')}`;
@@ -13,6 +17,7 @@ const CANARIES = {
   cluster: canary('AAAA'),
   /** One that its cluster takes. */
   grid: randomUUID(),
+  kube: canary('KKKK'),
   env: canary('BBBB'),
   unnamed: canary('CCCC'),
   git: canary('GGGG'),
@@ -24,6 +29,8 @@ let nomad: FakeNomad;
 let grid: FakeNomad;
 /** That the grid takes. */
 const tokens: Record<string, { type: 'management' }> = { [CANARIES.grid]: { type: 'management' } };
+let kube: FakeSite;
+const certificates = makeCertificates();
 let forge: GitServer;
 beforeAll(async () => {
   platform = await E2ePlatform.start((options) =>
@@ -31,13 +38,14 @@ beforeAll(async () => {
   );
   nomad = await FakeNomad.start({ acl: { tokens: {} } });
   grid = await FakeNomad.start({ acl: { tokens } });
+  kube = await FakeSite.start({ certificates, accounts: { [CANARIES.kube]: ACCOUNT }, namespaces: [NAMESPACE] });
   makeRepository(path.join(platform.dir, 'forge/repo'), 'forty-two');
   forge = await startGitServer(path.join(platform.dir, 'forge'), 'robot', CANARIES.git);
 }, 2 * MINUTE);
 afterAll(async () => {
   await Promise.all([nomad.stop(), forge.close()]);
   await platform.stop();
-  await grid.stop();
+  await Promise.all([grid.stop(), kube.close()]);
 }, MINUTE);
 
 const put = (name: string, body: object) => platform.ok('PUT', `/secrets/${name}`, body);
@@ -150,19 +158,6 @@ test(
   3 * MINUTE,
 );
 
-/** What was registered with the grid, by case: canaries in it, and those that are left without the credential of an image. */
-function registered(): Record<string, [string[], string[]]> {
-  const documents = grid.requests.filter(({ method, path: at }) => method === 'PUT' && at === '/v1/jobs');
-  return Object.fromEntries(
-    documents.map(({ body }) => {
-      const { Job } = body as { Job: { Meta: { case: string }; TaskGroups: [{ Tasks: [{ Config: object }] }] } };
-      const whole = canariesIn(Buffer.from(JSON.stringify(Job)), CANARIES);
-      Reflect.deleteProperty(Job.TaskGroups[0].Tasks[0].Config, 'auth');
-      return [Job.Meta.case, [whole, canariesIn(Buffer.from(JSON.stringify(Job)), CANARIES)]];
-    }),
-  );
-}
-
 test(
   'C21 C27 T11 on a cluster, each job has what it names, its image the credential of its registry, and nobody else any',
   async () => {
@@ -209,7 +204,7 @@ test(
     expect((await platform.completed(second)).counts).toMatchObject({ passed: 1 });
     await expectNoneSaid(second);
 
-    expect(registered()).toEqual({
+    expect(registeredWith(grid, CANARIES)).toEqual({
       prints: [['env', 'registry'], ['env']],
       'kills its group': [['env'], ['env']],
       'is denied': [['env', 'registry'], ['env']],
@@ -217,6 +212,79 @@ test(
       'names none': [[], []],
     });
     expect(new Set(grid.requests.map(({ token }) => token))).toEqual(new Set([CANARIES.grid]));
+  },
+  3 * MINUTE,
+);
+
+test(
+  'C21 C25 C27 T11 on Kubernetes, no Job has any of it, and the Secrets of a job have what it names',
+  async () => {
+    await put('kube-token', { use: 'cluster', value: CANARIES.kube, origins: [kube.fake.url] });
+    await put('model-key', { use: 'env', value: CANARIES.env });
+    await put('other-key', { use: 'env', value: CANARIES.unnamed });
+    await put('forge', { use: 'git', value: `robot:${CANARIES.git}`, hosts: [forge.host] });
+    await put('registry', { use: 'registry', value: `robot:${CANARIES.registry}`, hosts: ['registry.example'] });
+    const runtime = {
+      ...{
+        kind: 'k8s',
+        server: kube.fake.url,
+        caCert: certificates.ca,
+        namespace: NAMESPACE,
+        authSecret: 'kube-token',
+      },
+      ...{ image: 'debian:12', maxConcurrent: 8 },
+    };
+    const command = '. "$EVERDICT_TASK_FILE"';
+    const keyed = await platform.register({
+      ...{ runtime, harness: { command, env: { KEY: { secretRef: 'model-key' } } } },
+      cases: [
+        { id: 'prints', task: 'env; printf %s "$KEY" >&2', image: 'registry.example/x:1' },
+        { id: 'kills its group', task: 'echo "$KEY"; kill -9 0', image: 'other.example/x:1' },
+        {
+          id: 'is private',
+          task: 'cat answer.txt',
+          env: { kind: 'repo', source: { git: `${forge.url}/repo/.git`, ref: 'main' } },
+        },
+      ],
+    });
+    const plain = await platform.register({
+      ...{ runtime, harness: { command } },
+      cases: [{ id: 'names none', task: 'env', image: 'evil.example/registry.example/x:1' }],
+    });
+    const looks = [
+      await platform.call('POST', '/runtimes/probe', { ...runtime, id: 'kube', version: '1' }),
+      await platform.call('GET', `/runtimes/${keyed.runtime}/versions/1/inspect`),
+    ];
+    const id = await platform.submit(keyed);
+    await platform.completed(id);
+    expect((await platform.runs(id)).map(({ outcome, errorCode }) => errorCode ?? outcome)).toEqual([
+      'passed',
+      'ABORTED',
+      'passed',
+    ]);
+    expect(await expectNoneSaid(id, looks)).toContain('KEY=*****');
+    await platform.expectNothingLeft(id, keyed.runtime);
+    const second = await platform.submit(plain);
+    expect((await platform.completed(second)).counts).toMatchObject({ passed: 1 });
+    await expectNoneSaid(second);
+
+    expect(postedTo(kube.fake, 'jobs', CANARIES)).toEqual({
+      prints: [],
+      'kills its group': [],
+      'is private': [],
+      'names none': [],
+    });
+    expect(postedTo(kube.fake, 'secrets', CANARIES)).toEqual({
+      prints: ['env', 'registry'],
+      'kills its group': ['env'],
+      'is private': ['env', 'git'],
+      'names none': [],
+    });
+    expect(kube.fake.ledger.left('app', 'everdict')).toEqual([]);
+    for (const { headers, ...request } of kube.fake.requests) {
+      expect(headers.authorization).toBe(`Bearer ${CANARIES.kube}`);
+      expect(canariesIn(Buffer.from(JSON.stringify(request)), { kube: CANARIES.kube })).toEqual([]);
+    }
   },
   3 * MINUTE,
 );
