@@ -121,6 +121,55 @@ describe('faults of watches', () => {
     expect(await begun(() => watches.end())).toBeUndefined();
     await expect(begun(() => watches.drop())).rejects.toThrow();
   });
+
+  test('a watch stays open and says nothing more', async () => {
+    const { watches } = fake.cluster;
+    const first = next(lab.watch(`${JOBS}?watch=1&resourceVersion=${version()}&allowWatchBookmarks=true`));
+    while (watches.count('jobs') === 0) await new Promise(setImmediate);
+    watches.mute('jobs');
+    await make('unheard');
+    watches.end();
+    expect(await first).toBeUndefined();
+  });
+});
+
+describe('the ledger', () => {
+  test('counts connections by what they are for, and what is left by label', async () => {
+    const lines = lab.watch(`${PODS}?watch=1&resourceVersion=${version()}`);
+    const first = lines.next();
+    while (fake.ledger.open.watch === 0) await new Promise(setImmediate);
+    await make('counted', { app: 'everdict' });
+    expect(fake.ledger.peaks.watch).toBeGreaterThanOrEqual(1);
+    expect(fake.ledger.peaks.log).toBe(0);
+    expect(fake.ledger.left('app', 'everdict')).toEqual(['jobs/counted']);
+    fake.cluster.watches.end();
+    expect((await first).done).toBe(true);
+  });
+
+  test('of pods counts those that run at a time, and starts by their Job', () => {
+    const { store, ledger } = fake;
+    const label = { 'batch.kubernetes.io/job-name': 'counted' };
+    const [running, ended] = [{ running: { startedAt: 'then' } }, { terminated: { exitCode: 0 } }];
+    const status = (state: object) => ({
+      phase: 'Running',
+      containerStatuses: [
+        { name: 'main', image: 'x', imageID: '', ready: true, restartCount: 0, state, lastState: {} },
+      ],
+    });
+    for (const name of ['a', 'b']) {
+      store.create('pods', 'evals', {
+        metadata: { name, labels: label },
+        spec: { containers: [] },
+        status: status(running),
+      });
+    }
+    for (const name of ['a', 'b']) {
+      store.update('pods', 'evals', name, (pod) => {
+        pod.status = status(ended);
+      });
+    }
+    expect([ledger.running, ledger.peakRunning, ledger.starts.get('counted')]).toEqual([0, 2, 2]);
+  });
 });
 
 describe('faults of the API', () => {
