@@ -139,7 +139,8 @@ export class PlacedLines implements LineSink {
       seen.isCut = true;
       return seen.end + 1;
     }
-    this.isElsewhere = Date.parse(stamp) > Date.parse(sought.latest) + OUT_OF_ORDER_MS;
+    const isAfter = isLater(stamp, sought.latest);
+    this.isElsewhere = isAfter && Date.parse(stamp) > Date.parse(sought.latest) + OUT_OF_ORDER_MS;
     return undefined;
   }
 }

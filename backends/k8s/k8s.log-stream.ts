@@ -1,14 +1,14 @@
-/** Gives each piece away, and waits until it is taken: false if no more is wanted. */
-export type Take = (piece: Buffer, type: string) => Promise<boolean>;
+/** Gives a piece away, and waits where too many of them were not taken yet: false if no more is wanted. */
+export type Take = (piece: Buffer, type: string) => boolean | Promise<boolean>;
 
-interface Given {
-  piece: Buffer;
-  taken(isMoreWanted: boolean): void;
-}
+/** What is held of an answer until it is taken. */
+const MOST_BYTES = 64 * 1_024;
+/** A node sends each line by itself: those that come so soon after one another are taken as one. */
+const TOGETHER_MS = 10;
 
 /**
- * The pieces of an answer, at the pace of whoever reads them: none is asked for before the one before it was taken. A
- * piece that is absent stands for so long without one. Returns the answer; left early, it is cut off.
+ * What comes of an answer, at the pace of whoever reads it: no more is asked for while much of it is not taken. A piece
+ * that is absent stands for so long without one. Returns the answer; left early, it is cut off.
  */
 export async function* piecesOf<Answer>(
   open: (take: Take, signal: AbortSignal) => Promise<Answer>,
@@ -37,18 +37,27 @@ export async function* piecesOf<Answer>(
   }
 }
 
-/** From hand to hand, one piece at a time. */
+/** From hand to hand, a bounded number of bytes at a time. */
 class Handover {
-  private given: Given | undefined;
-  private taken: Given | undefined;
+  private pieces: Buffer[] = [];
+  private bytes = 0;
+  /** Whoever gives waits for it. */
+  private goOn: ((isMoreWanted: boolean) => void) | undefined;
   private waiter: (() => void) | undefined;
+  private isClosed = false;
   isOver = false;
 
-  readonly give: Take = (piece) =>
-    new Promise((taken) => {
-      this.given = { piece, taken };
-      this.waiter?.();
+  readonly give: Take = (piece) => {
+    if (this.isClosed) return false;
+    const isFirst = this.bytes === 0;
+    this.pieces.push(piece);
+    this.bytes += piece.length;
+    if (isFirst || this.isFull) this.waiter?.();
+    if (!this.isFull) return true;
+    return new Promise((goOn) => {
+      this.goOn = goOn;
     });
+  };
 
   /** No more comes. */
   end(): void {
@@ -56,19 +65,25 @@ class Handover {
     this.waiter?.();
   }
 
-  /** The next one; nothing if none came in time, or none does. */
+  /** What there is; nothing if none came in time, or none does. */
   async next(waitMs: number): Promise<Buffer | undefined> {
-    this.taken?.taken(true);
-    this.taken = undefined;
-    if (!this.given && !this.isOver) await this.woken(waitMs);
-    this.taken = this.given;
-    this.given = undefined;
-    return this.taken?.piece;
+    if (this.bytes === 0 && !this.isOver) await this.woken(waitMs);
+    if (this.bytes > 0 && !this.isFull && !this.isOver) await this.woken(TOGETHER_MS);
+    const { pieces } = this;
+    this.pieces = [];
+    this.bytes = 0;
+    this.goOn?.(true);
+    this.goOn = undefined;
+    return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0];
   }
 
   close(): void {
-    this.taken?.taken(false);
-    this.given?.taken(false);
+    this.isClosed = true;
+    this.goOn?.(false);
+  }
+
+  private get isFull(): boolean {
+    return this.bytes >= MOST_BYTES;
   }
 
   private async woken(waitMs: number): Promise<void> {
