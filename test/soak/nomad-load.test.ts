@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE } from '../e2e/platform.js';
 import { eventually } from '../eventually.js';
 import { randomFor, SEED } from '../seeded.js';
-import { allPassed, ECHO, echoes, NomadSite } from './nomad-site.js';
+import { allPassed, ECHO, echoes } from './echoes.js';
+import { NomadSite } from './nomad-site.js';
 
 let site: NomadSite | undefined;
 afterEach(async () => {

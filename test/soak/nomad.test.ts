@@ -3,7 +3,8 @@ import { MINUTE } from '../e2e/platform.js';
 import { Sampler } from '../e2e/scorecard/sampler.js';
 import { eventually } from '../eventually.js';
 import { randomFor, SEED } from '../seeded.js';
-import { allPassed, ECHO, echoes, NomadSite } from './nomad-site.js';
+import { allPassed, ECHO, echoes } from './echoes.js';
+import { NomadSite } from './nomad-site.js';
 
 let site: NomadSite | undefined;
 afterEach(async () => {
