@@ -146,7 +146,7 @@ test(
       const ids = await Promise.all(Array.from({ length: atOnce }, one));
       for (const id of ids) {
         await platform.until(id, 'is cancelled', ({ status }) => status === 'cancelled', MINUTE);
-        const [attempt] = await platform.attempts(`${id}.0`);
+        const [attempt] = await platform.attempts(`${id}.1`);
         const point = attempt ? (attempt.placedAs ? 'placed' : attempt.submittedAt ? 'submitted' : 'opened') : 'none';
         reached.set(point, (reached.get(point) ?? 0) + 1);
       }
