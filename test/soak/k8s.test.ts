@@ -128,15 +128,17 @@ test(
 test(
   'two hundred runs that are cancelled at any moment of their start leave nothing behind',
   async () => {
-    const [cancels, atOnce, callMs, longestMs] = [200, 20, 40, 900];
+    const [cancels, atOnce, slowMs, longestMs] = [200, 20, 400, 1_200];
     site = await K8sSite.start({ seed: SEED });
     const { platform, cluster } = site;
     const random = randomFor('cancels of cases on Kubernetes');
     const { runtime, harness, dataset } = await site.register(atOnce, 'sleep 60', [{ id: 'a', task: 'wait' }]);
-    // The create order takes as long as all of its calls, so that moments fall between any two of them.
-    cluster.fake.fault({ path: /\/(jobs|secrets)(\/[^/]+)?$/, fault: { slowMs: callMs } });
+    // A cancel takes its time, too: calls are so slow that it falls between any two of them.
+    for (const method of ['POST', 'PATCH']) cluster.fake.fault({ method, path: /\/(jobs|secrets)/, fault: { slowMs } });
     const one = async (): Promise<string> => {
       const id = await platform.submit({ runtime, harness, dataset });
+      // Most are struck once the first call is due, and some while they still wait for it.
+      if (random(0, 4) > 0) await eventually('it begins', async () => (await platform.attempts(`${id}.0`))[0], MINUTE);
       await sleep(random(0, longestMs));
       await platform.ok('POST', `/scorecards/${id}/cancel`);
       return id;
@@ -146,7 +148,7 @@ test(
       const ids = await Promise.all(Array.from({ length: atOnce }, one));
       for (const id of ids) {
         await platform.until(id, 'is cancelled', ({ status }) => status === 'cancelled', MINUTE);
-        const [attempt] = await platform.attempts(`${id}.1`);
+        const [attempt] = await platform.attempts(`${id}.0`);
         const point = attempt ? (attempt.placedAs ? 'placed' : attempt.submittedAt ? 'submitted' : 'opened') : 'none';
         reached.set(point, (reached.get(point) ?? 0) + 1);
       }
