@@ -1,7 +1,7 @@
 import { deleteObject } from './fake-deletion.js';
 import type { EventRecorder } from './fake-events.js';
 import { disrupted } from './fake-evictions.js';
-import type { Node, Pod, Taint } from './fake-objects.js';
+import type { Condition, Node, Pod, Taint } from './fake-objects.js';
 import type { Pace } from './fake-pace.js';
 import { WorkQueue } from './fake-queue.js';
 import { hasEnded } from './fake-quota.js';
@@ -64,6 +64,23 @@ export class NodeLife {
         ...(each.type === 'Ready' && { status: isReady ? 'True' : 'Unknown', lastTransitionTime: timestamp() }),
       }));
     });
+    for (const pod of this.store.list('pods')) if (pod.spec.nodeName === name) this.markPod(pod, isReady);
+  }
+
+  /** What runs on a silent node is not ready: others than its kubelet say so, and give no reason. */
+  private markPod(pod: Pod, isReady: boolean): void {
+    const { namespace = '', name } = pod.metadata;
+    const isOpposite = ({ type, status, reason }: Condition): boolean =>
+      type === 'Ready' && !reason && status === (isReady ? 'False' : 'True');
+    if (hasEnded(pod) || !pod.status.conditions?.some(isOpposite)) return;
+    this.store.update('pods', namespace, name, ({ status }) => {
+      status.conditions = status.conditions?.map((each) =>
+        isOpposite(each) ? { ...each, status: isReady ? 'True' : 'False', lastTransitionTime: timestamp() } : each,
+      );
+    });
+    if (isReady) return;
+    const words = { reason: 'NodeNotReady', message: 'Node is not ready', component: 'node-controller' };
+    this.events.record('pods', pod, { type: 'Warning', ...words });
   }
 
   private seeNode({ metadata }: Node): void {

@@ -93,6 +93,10 @@ describe('a node', () => {
       tolerations: [{ key: 'node.kubernetes.io/unreachable', operator: 'Exists', tolerationSeconds: 2 }],
     });
     await lab.bound('p');
+    const ready = () => lab.get('p')?.status.conditions?.find(({ type }) => type === 'Ready');
+    lab.store.update('pods', NAMESPACE, 'p', ({ status }) => {
+      status.conditions = [...(status.conditions ?? []), { type: 'Ready', status: 'True' }];
+    });
     lab.cluster.nodes.lose('node-1');
     const node = await until(lab.store, () => {
       const found = lab.store.get('nodes', '', 'node-1');
@@ -100,10 +104,13 @@ describe('a node', () => {
     });
     expect(node.status.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'Unknown' }));
     expect(lab.get('p')?.metadata).not.toHaveProperty('deletionTimestamp');
+    expect(ready()).toEqual({ type: 'Ready', status: 'False', lastTransitionTime: expect.any(String) });
+    expect(lab.told('p')).toContain('Warning NodeNotReady Node is not ready');
     expect(await lab.disrupted('p')).toBe('DeletionByTaintManager');
     await until(lab.store, () => lab.get('p')?.metadata.deletionTimestamp);
     expect(lab.told('p')).toContain(`Normal TaintManagerEviction Marking for deletion Pod ${NAMESPACE}/p`);
     lab.cluster.nodes.return('node-1');
+    expect(ready()?.status).toBe('True');
     expect(lab.store.get('nodes', '', 'node-1')).toMatchObject({ spec: { taints: [] } });
   });
 
