@@ -1,4 +1,4 @@
-import { deleteObject } from './fake-deletion.js';
+import { type DeleteOptions, deleteObject } from './fake-deletion.js';
 import type { Condition, Pod } from './fake-objects.js';
 import { isObject } from './fake-patch.js';
 import { type FakeStore, timestamp } from './fake-store.js';
@@ -30,8 +30,12 @@ export class Evictions {
       return failure(429, 'TooManyRequests', message, { causes: [{ reason: 'DisruptionBudget', message: needs }] });
     }
     const options = isObject(body) && isObject(body.deleteOptions) ? body.deleteOptions : {};
+    this.evict(pod, options);
+    return success(undefined, 201);
+  }
+
+  evict(pod: Pod, options: DeleteOptions = {}): void {
     disrupted(this.store, pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
     deleteObject(this.store, 'pods', pod, options);
-    return success(undefined, 201);
   }
 }

@@ -9,7 +9,7 @@ import type { PodRun } from './fake-pod.js';
 /** What befalls nodes and the pods that run there. A pod is named by its name, or by that of its Job. */
 export class NodeFaults {
   constructor(
-    private readonly cluster: Pick<FakeCluster, 'store' | 'nodes'>,
+    private readonly cluster: Pick<FakeCluster, 'store' | 'nodes' | 'scheduler' | 'evictions'>,
     private readonly kubelets: FakeKubelets,
   ) {}
 
@@ -27,21 +27,12 @@ export class NodeFaults {
 
   /** As the API evicts it. */
   evict(name: string): void {
-    disrupted(this.cluster.store, this.found(name).pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
-    this.deletePod(name);
+    this.cluster.evictions.evict(this.found(name).pod);
   }
 
   /** Makes way for a pod that matters more. */
   preempt(name: string): void {
-    const { pod, kubelet } = this.found(name);
-    const message = 'default-scheduler: preempting to accommodate a higher priority pod';
-    disrupted(this.cluster.store, pod, 'PreemptionByScheduler', message);
-    kubelet.tell(pod, {
-      type: 'Normal',
-      reason: 'Preempted',
-      message: `Preempted by pod other on node ${kubelet.node}`,
-    });
-    this.deletePod(name);
+    this.cluster.scheduler.preempt(this.found(name).pod, 'other');
   }
 
   /** Its node has no memory left for it. It is kept, without its log. */
