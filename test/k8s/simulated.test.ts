@@ -12,8 +12,8 @@ const SIMULATED = {
 };
 /** Of the worker to one runtime, whatever it has to do: calls and watches. */
 const CONNECTIONS = 8 + 2;
-/** Of a case, in its life: to find that it is new, that it ended, and that nothing of it is left. */
-const READS = 8;
+/** Of a case in its life, however long that is: that it is new, why it ended, and that nothing is left; the rest of the cluster reads, too. */
+const READS = 12;
 
 const testSimulated = (await hasNodes('type=kwok')) ? test : test.skip;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
