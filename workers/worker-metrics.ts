@@ -94,8 +94,10 @@ export class WorkerMetrics {
     }
     this.scrapeErrors.inc({ source: 'sdk' }, 0);
     for (const stream of ['stdout', 'stderr']) this.logBytes.inc({ stream }, 0);
-    this.placed.zero({ kind: 'nomad' });
-    this.skippedClusters.inc({ kind: 'nomad', code: 'CLUSTER_UNREACHABLE' }, 0);
+    for (const kind of ['nomad', 'k8s']) {
+      this.placed.zero({ kind });
+      this.skippedClusters.inc({ kind, code: 'CLUSTER_UNREACHABLE' }, 0);
+    }
   }
 
   countVerdict(verdict: Verdict, runs = 1): void {

@@ -122,6 +122,21 @@ test('K13 a container that was put beside it and never ends is not waited for', 
   expect(await k8s.run(recording('mine'))).toMatchObject({ outcome: 'passed' });
 });
 
+test.each([
+  ['its Job is deleted', 'infra EVICTED', /its Job was deleted/],
+  ['its pod is deleted', 'infra EVICTED', /somebody deleted its pod/],
+  ['it is evicted', 'infra EVICTED', /evicted by others/],
+] as const)('where %s by others, that is said', async (what, outcome, reason) => {
+  const found = await k8s.run(`echo hi\n${LINGERING}`, {
+    during: once('log', ({ name }) => {
+      if (what === 'its pod is deleted') k8s.site.nodes.deletePod(name);
+      else if (what === 'it is evicted') k8s.site.nodes.evict(name);
+      else k8s.fake.store.remove('jobs', NAMESPACE, name);
+    }),
+  });
+  expect(found).toMatchObject({ outcome, isRetried: true, reason: expect.stringMatching(reason) });
+});
+
 describe('K17 a create whose answer is lost', () => {
   test('is read back, and made once', async () => {
     k8s.fake.fault({ method: 'POST', path: /\/jobs$/, fault: 'dropped', times: 1 });

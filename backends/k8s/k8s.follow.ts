@@ -136,7 +136,7 @@ export class LogFollower {
   private async *see(view: JobView): AsyncGenerator<AllocationEvent> {
     const before = this.placed;
     const { pod = { ...before.pod, deleted: true }, others } = choosePod(view.pods, before.pod.metadata.uid);
-    this.placed = { ...before, pod: lastWord(before.pod, pod), others, ...(view.job && { job: view.job }) };
+    this.placed = { pod: lastWord(before.pod, pod), others, ...(view.job && { job: view.job }) };
     if (pod.metadata.deletionTimestamp !== undefined) this.removedAt ??= this.watching.clock.ms;
     await removeOthers(this.watching, this.placed);
     const news = placedEvent(this.placed);

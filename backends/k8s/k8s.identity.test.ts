@@ -129,7 +129,7 @@ test('a silent cluster is unreachable once the time is up', async () => {
   });
 });
 
-test('a certificate that is not of the authority, or of another name, is an error', async () => {
+test('K25 a certificate that is not of the authority, or of another name, is an error', async () => {
   expect(await lab.probe({ spec: { caCert: undefined } })).toMatchObject({ reason: 'error', detail: /`caCert`/ });
   const server = lab.fake.url.replace('127.0.0.1', 'kube.other.test');
   const value = lab.kubeconfig({ token: TOKEN }, server);
