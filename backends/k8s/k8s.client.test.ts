@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import { eventually } from '../../test/eventually.js';
+import { egress } from '../../test/nomad-jobs.js';
 import { refusal, ScriptedK8s } from '../../test/scripted-k8s.js';
-import type { K8sClient } from './k8s.client.js';
+import { K8sClient } from './k8s.client.js';
 
 let k8s: ScriptedK8s;
 const clients: K8sClient[] = [];
@@ -88,6 +89,13 @@ test('nothing follows a redirect, nor tells the credential', async () => {
 test('an answer that repeats the credential is without it', async () => {
   k8s.on(`GET ${PATH}`, (reply, { token }) => void reply.end(JSON.stringify({ name: `Bearer ${token}` })));
   expect(await opened().get(PATH, Thing, { signal })).toEqual({ name: 'Bearer *****' });
+});
+
+test('a credential that is a common word leaves what there is as it is', async () => {
+  k8s.on(`GET ${PATH}`, FOUND);
+  const client = new K8sClient(k8s.access({ authorization: 'Bearer x' }), egress);
+  clients.push(client);
+  expect(await client.get(PATH, Thing, { signal })).toEqual({ name: 'x' });
 });
 
 test('a list comes in pages, each at its version, and what is left out of one is in the next', async () => {

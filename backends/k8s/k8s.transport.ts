@@ -4,6 +4,9 @@ import type { Egress } from '../egress/guard.js';
 import { withTimeLimit } from '../time-limit.js';
 import type { K8sAccess } from './k8s.access.js';
 
+/** In characters: nobody guesses it, and no object holds it by chance. */
+const LONG_SECRET = 12;
+
 /** Whom a connection is for: a call waits for one of a few, what goes on for long has one of its own. */
 export type Lane = 'call' | 'watch' | 'log';
 
@@ -53,8 +56,8 @@ export class K8sTransport {
     await Promise.all(Object.values(this.dispatchers).map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** Whatever repeats what it was sent does not pass the credential on. */
+  /** Whatever repeats what it was sent does not pass the credential on. A short one may be a word of what is there. */
   private withoutSecret(text: string): string {
-    return this.secret ? text.replaceAll(this.secret, '*****') : text;
+    return this.secret.length >= LONG_SECRET ? text.replaceAll(this.secret, '*****') : text;
   }
 }
