@@ -85,7 +85,8 @@ export class Admin {
     if (answer.statusCode !== 200) throw new Error(`watch of ${path}: ${answer.statusCode}`);
     const lines = createInterface({ input: answer.body });
     lines.on('line', (line) => take(JSON.parse(line) as WatchEvent));
-    answer.body.on('error', () => lines.close());
+    // It ends with an error whenever it is left.
+    for (const part of [lines, answer.body]) part.on('error', () => lines.close());
   }
 
   close(): Promise<void> {

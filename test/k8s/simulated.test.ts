@@ -67,6 +67,6 @@ describeLive('a scorecard on simulated nodes', () => {
       await platform.expectNothingLeft(id, request.runtime);
       expect(await site.left()).toEqual([]);
     },
-    15 * MINUTE,
+    25 * MINUTE,
   );
 });
