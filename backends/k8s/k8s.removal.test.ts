@@ -48,7 +48,11 @@ test.each<[title: string, pod: PodParts, as: string, reason: RegExp]>([
   ],
   [
     'a node that is no more',
-    { metadata: GOING, status: { ...running, ...disrupted('DeletionByPodGC', 'PodGC: node no longer exists') } },
+    {
+      metadata: GOING,
+      deleted: true,
+      status: { ...running, phase: 'Failed', ...disrupted('DeletionByPodGC', 'PodGC: node no longer exists') },
+    },
     'infra NODE_LOST',
     /was lost: PodGC: node no longer exists/,
   ],
