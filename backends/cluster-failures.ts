@@ -30,6 +30,12 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name',
 };
 
+/** What answers is not known to be the cluster that is meant. */
+export class UnknownAuthority extends ClusterFailure {}
+
+/** These are mended on the cluster, and those by who describes it. */
+const OF_ITS_TIME: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
+
 /** Why there was no answer, in our words. */
 export function networkFailure(error: unknown, signal?: AbortSignal): ClusterFailure {
   if (error instanceof ClusterFailure) return error;
@@ -40,7 +46,10 @@ export function networkFailure(error: unknown, signal?: AbortSignal): ClusterFai
   if (signal?.aborted) return new ClusterFailure('unreachable', 'it did not answer in time', cause);
   const code = codeOf(error);
   const certificate = CERTIFICATE[code];
-  if (certificate !== undefined) return new ClusterFailure('error', `${certificate} (${code})`, cause);
+  if (certificate !== undefined) {
+    const Failure = OF_ITS_TIME.has(code) ? ClusterFailure : UnknownAuthority;
+    return new Failure('error', `${certificate} (${code})`, cause);
+  }
   const network = NETWORK[code];
   if (network !== undefined) return new ClusterFailure('unreachable', network, cause);
   if (/^(EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code)) return new ClusterFailure('error', tlsText(code), cause);
@@ -61,6 +70,10 @@ function codeOf(error: unknown): string {
   const code: unknown = typeof inner === 'object' && inner !== null ? Reflect.get(inner, 'code') : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]{2,60}$/.test(code) ? code : '';
 }
+
+/** Where a job is begun, it is the spec that names another cluster, or not how this one is known. */
+export const asRefused = (error: unknown): unknown =>
+  error instanceof UnknownAuthority ? new ClusterFailure('refused', error.message, { cause: error }) : error;
 
 /** Where a redirect leads, as far as its origin. */
 export function redirectFailure(location: unknown, from: URL): ClusterFailure {

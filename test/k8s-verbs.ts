@@ -44,8 +44,8 @@ export async function openVerbs(options: Partial<FakeK8sOptions> = {}) {
   const accounts: FakeK8sOptions['accounts'] = { [TOKEN]: DISPATCHER };
   const { fake, close } = await openFakeK8s({ certificates, accounts, nodes: [], ...options });
   const server = new URL(fake.url);
-  const linkTo = (namespace: string): K8sLink =>
-    new K8sLink(async () => ({ server, namespace, authorization: `Bearer ${TOKEN}`, ca: certificates.ca }), egress);
+  const linkTo = (namespace: string, ca = certificates.ca): K8sLink =>
+    new K8sLink(async () => ({ server, namespace, authorization: `Bearer ${TOKEN}`, ...(ca && { ca }) }), egress);
   const link = linkTo(NAMESPACE);
   const { signal } = new AbortController();
   const connected = await link.connect(signal);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClusterFailure } from '../cluster-client.js';
+import { UnknownAuthority } from '../cluster-failures.js';
 import type { Reply } from './k8s.client.js';
 
 const Text = z.string().optional().catch(undefined);
@@ -105,7 +106,7 @@ export function refusalOf(reply: Reply): K8sRefusal {
 
 /** Whether the same request may be answered before long. Busy, starting, behind something that restarts. */
 export function isPassing(error: unknown): boolean {
-  if (!(error instanceof ClusterFailure)) return false;
+  if (!(error instanceof ClusterFailure) || error instanceof UnknownAuthority) return false;
   if (error.reason === 'unreachable') return true;
   if (error.reason !== 'error' || !(error instanceof K8sRefusal)) return error.reason === 'error';
   const { status, said } = error;

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../contracts/errors.js';
 import { ClusterFailure } from '../cluster-client.js';
+import { asRefused } from '../cluster-failures.js';
 import { oneLine, quoted } from '../cluster-text.js';
 import { ANONYMOUS, type Cause, forbiddenAccount, K8sRefusal, rightIn, type Status } from './k8s.failures.js';
 
@@ -29,7 +30,7 @@ export function quotaIn(error: unknown): string | undefined {
 
 /** What a refusal of an object that a job needs means, with the field and the way out. Others stay what they are. */
 export function explained(error: unknown, namespace: string): unknown {
-  if (!(error instanceof K8sRefusal)) return error;
+  if (!(error instanceof K8sRefusal)) return asRefused(error);
   const { status, said } = error;
   if (status === 413 || (said && isTooLarge(said))) {
     const message = `Kubernetes takes no object as large as one of this job (${status}): its files have to be smaller`;

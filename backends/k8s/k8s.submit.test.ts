@@ -147,3 +147,10 @@ test('a Job that is removed before it is started is made again, unless its attem
   expect(await lab.submit({ isLive: ended })).toBe('over');
   expect(lab.job()).toBeUndefined();
 });
+
+test('K25 a job for a cluster whose certificate is of no known authority is refused, with the field', async () => {
+  const { signal } = new AbortController();
+  const strange = await lab.linkTo(NAMESPACE, '').connect(signal);
+  await expect(lab.submit(strange)).rejects.toMatchObject({ reason: 'refused', message: /`caCert`/ });
+  expect(lab.fake.requests).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { ClusterFailure } from '../cluster-client.js';
+import { UnknownAuthority } from '../cluster-failures.js';
 import type { ClusterReply } from '../cluster-http.js';
 import { specFault } from './nomad.refusals.js';
 
@@ -72,7 +73,7 @@ export function refusalOf(answer: Pick<ClusterReply, 'status' | 'text'>, hasToke
 
 /** Whether the same request may be answered before long. Busy, without a leader, behind a proxy that restarts. */
 export function isPassing(error: unknown): boolean {
-  if (!(error instanceof ClusterFailure)) return false;
+  if (!(error instanceof ClusterFailure) || error instanceof UnknownAuthority) return false;
   if (error.reason === 'unreachable') return true;
   return error.reason === 'error' && !(error instanceof NomadRefusal && error.status < 500 && error.status !== 429);
 }

@@ -1,6 +1,7 @@
 import type { NomadRuntimeSpec } from '../../contracts/runtime.js';
 import type { AllocationRef, Job, Submitted } from '../backend.js';
 import { ClusterFailure } from '../cluster-client.js';
+import { asRefused } from '../cluster-failures.js';
 import type { NomadClient } from './nomad.client.js';
 import { isPassing, NomadRefusal } from './nomad.failures.js';
 import { isOurs, nomadJob } from './nomad.job.js';
@@ -94,7 +95,7 @@ async function explained(error: unknown, { client, spec }: Submit, signal: Abort
   if (error instanceof NomadRefusal && error.isOfNoRegion) {
     return new ClusterFailure('refused', error.message, { cause: error });
   }
-  if (!(error instanceof NomadRefusal) || error.reason !== 'auth' || !client.hasToken) return error;
+  if (!(error instanceof NomadRefusal) || error.reason !== 'auth' || !client.hasToken) return asRefused(error);
   const token = await client.get('/v1/acl/token/self', AclToken, { signal }).catch(() => undefined);
   if (!token || Date.parse(token.ExpirationTime ?? '') < Date.now()) return error;
   const namespace = spec.namespace ?? 'default';
