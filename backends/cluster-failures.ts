@@ -30,14 +30,18 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name',
 };
 
+/** The same of all that `caCert` settles, where an authority is given. */
+const OTHER_AUTHORITY =
+  'its certificate is not of the authority that is given: `caCert`, or that of the kubeconfig, is of another cluster';
+
 /** What answers is not known to be the cluster that is meant. */
 export class UnknownAuthority extends ClusterFailure {}
 
 /** These are mended on the cluster, and those by who describes it. */
 const OF_ITS_TIME: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
-/** Why there was no answer, in our words. */
-export function networkFailure(error: unknown, signal?: AbortSignal): ClusterFailure {
+/** Why there was no answer, in our words. `hasCa`: it had to be a cluster of an authority that is given. */
+export function networkFailure(error: unknown, signal?: AbortSignal, hasCa = false): ClusterFailure {
   if (error instanceof ClusterFailure) return error;
   const cause = { cause: error };
   if (error instanceof PlatformError && error.code === 'ADDRESS_REFUSED') {
@@ -48,7 +52,8 @@ export function networkFailure(error: unknown, signal?: AbortSignal): ClusterFai
   const certificate = CERTIFICATE[code];
   if (certificate !== undefined) {
     const Failure = OF_ITS_TIME.has(code) ? ClusterFailure : UnknownAuthority;
-    return new Failure('error', `${certificate} (${code})`, cause);
+    const text = hasCa && certificate.includes('`caCert`') ? OTHER_AUTHORITY : certificate;
+    return new Failure('error', `${text} (${code})`, cause);
   }
   const network = NETWORK[code];
   if (network !== undefined) return new ClusterFailure('unreachable', network, cause);

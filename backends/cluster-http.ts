@@ -49,6 +49,8 @@ export class ClusterHttp {
     private readonly base: URL,
     private readonly dispatcher: Dispatcher,
     private readonly headers: Readonly<Record<string, string>> = {},
+    /** Only a certificate of a private authority is taken. */
+    private readonly hasCa = false,
   ) {}
 
   async call(method: Method, path: string, call: ClusterCall): Promise<ClusterReply> {
@@ -82,7 +84,7 @@ export class ClusterHttp {
           : await bounded(answer.body, budget);
       return replyOf(status, headers, bytes);
     } catch (error) {
-      throw networkFailure(error, signal);
+      throw networkFailure(error, signal, this.hasCa);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { makeCertificates } from '../../dev/fake-k8s/certificates.js';
 import type { Script } from '../../dev/fake-k8s/fake-k8s.js';
 import { failure, forbidden } from '../../dev/fake-k8s/status.js';
 import { parseAllowList } from '../../policy/addresses.js';
@@ -130,7 +131,12 @@ test('a silent cluster is unreachable once the time is up', async () => {
 });
 
 test('K25 a certificate that is not of the authority, or of another name, is an error', async () => {
-  expect(await lab.probe({ spec: { caCert: undefined } })).toMatchObject({ reason: 'error', detail: /`caCert`/ });
+  expect(await lab.probe({ spec: { caCert: undefined } })).toMatchObject({ reason: 'error', detail: /give `caCert`/ });
+  const other = makeCertificates().ca;
+  expect(await lab.probe({ spec: { caCert: other } })).toMatchObject({
+    reason: 'error',
+    detail: /authority that is given/,
+  });
   const server = lab.fake.url.replace('127.0.0.1', 'kube.other.test');
   const value = lab.kubeconfig({ token: TOKEN }, server);
   const egress = new Egress(parseAllowList('127.0.0.0/8').rules, async () => [{ address: '127.0.0.1', family: 4 }]);

@@ -35,7 +35,8 @@ export class K8sTransport {
     const dispatcherOf = (lane: Lane): Agent =>
       egress.dispatcher({ ...LANES[lane], tls: { ca, cert, key, servername }, connectTimeoutMs: CONNECT_TIMEOUT_MS });
     this.dispatchers = { call: dispatcherOf('call'), watch: dispatcherOf('watch'), log: dispatcherOf('log') };
-    const httpOf = (lane: Lane): ClusterHttp => new ClusterHttp(server, this.dispatchers[lane], headers);
+    const httpOf = (lane: Lane): ClusterHttp =>
+      new ClusterHttp(server, this.dispatchers[lane], headers, ca !== undefined);
     this.https = { call: httpOf('call'), watch: httpOf('watch'), log: httpOf('log') };
   }
 

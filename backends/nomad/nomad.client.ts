@@ -69,7 +69,7 @@ export class NomadClient {
     this.token = token;
     this.place = { region, namespace };
     const headers: Record<string, string> = token === undefined ? {} : { 'x-nomad-token': token };
-    this.http = new ClusterHttp(url, this.connections.dispatcher, headers);
+    this.http = new ClusterHttp(url, this.connections.dispatcher, headers, caCert !== undefined);
   }
 
   get hasToken(): boolean {

@@ -134,6 +134,10 @@ test('a certificate is taken only for its name, in its time and of its authority
   try {
     const [byName, byOther] = ['nomad.test', 'other.test'].map((name) => nomad.url.replace('127.0.0.1', name));
     expect(await probe(nomad.url)).toMatchObject({ reason: 'error', detail: expect.stringMatching(/self-signed/) });
+    expect(await probe(nomad.url, undefined, { caCert: late.cert })).toMatchObject({
+      reason: 'error',
+      detail: expect.stringMatching(/not of the authority that is given: `caCert`/),
+    });
     expect(await probe(nomad.url, undefined, { caCert: good.cert })).toMatchObject({ reachable: true });
     expect(await probe(byName ?? '', undefined, { caCert: good.cert })).toMatchObject({ reachable: true });
     expect(await probe(byOther ?? '', undefined, { caCert: good.cert })).toMatchObject({
