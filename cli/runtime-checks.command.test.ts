@@ -35,7 +35,12 @@ test.each([
   [
     { reachable: false, reason: 'auth', detail: 'it asks \u001b[31mfor more' },
     1,
-    'nomad is not reachable (auth): it asks for more (7 ms)\n',
+    'nomad cannot be used (auth): it asks for more (7 ms)\n',
+  ],
+  [
+    { reachable: false, reason: 'unreachable', detail: 'it did not answer in time' },
+    1,
+    'nomad is not reachable: it did not answer in time (7 ms)\n',
   ],
 ])('probe tells %j', async (parts, code, text) => {
   const { out, exitCode } = await everdict(['runtime', 'probe', FILE], () => ({ body: probed(parts) }));
@@ -82,6 +87,19 @@ test('inspect shows nodes, what is in use, and warnings beside it', async () => 
   expect(out).toMatch(/cluster +Nomad 1\.6\.10\n.*may +submit-job\n/s);
   expect(out).toMatch(/a +ready +yes +5000 MHz, 8000 MB +500 MHz +2 +docker\n/);
   expect([err, exitCode]).toEqual(['note: allocations: it did not answer in time\n', 0]);
+});
+
+test('inspect tells every right, and no column in which there is nothing', async () => {
+  const actions = Array.from({ length: 30 }, (_, i) => `get things.example.test/${i}`);
+  const body = {
+    ...{ id: 'pods', version: '1', kind: 'k8s', cluster: 'Kubernetes v1.34.4', latencyMs: 9, warnings: [] },
+    nodes: [{ name: 'a', status: 'Ready', schedulable: true, labels: {}, capacity: { cpuMillicores: 4_000 } }],
+    permissions: actions.map((action) => ({ action, allowed: true })),
+  };
+  const { out } = await everdict(['runtime', 'inspect', 'pods@1'], () => ({ body }));
+  expect(out).not.toContain('…');
+  expect(out.replace(/\s+/g, ' ')).toContain(`may ${actions.join(', ')} node`);
+  expect(out).toMatch(/^node +status +takes jobs +capacity\na +Ready +yes +4 cores\n$/m);
 });
 
 test('inspect of a cluster that does not answer is a refusal with its reason', async () => {

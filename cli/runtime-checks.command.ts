@@ -25,6 +25,9 @@ const ValidationReply = z.object({
 });
 type ValidationReply = z.infer<typeof ValidationReply>;
 
+/** The names of facts, the longest of which is `of them ours`, and what parts them from their values. */
+const BESIDE_FACTS = 14;
+
 /** `runtime validate`, `probe` and `inspect`: looks at a runtime before and after it is registered. */
 export function addRuntimeChecks(group: Command, terminal: Terminal): void {
   const validate = group
@@ -41,7 +44,8 @@ export function addRuntimeChecks(group: Command, terminal: Terminal): void {
   withExamples(validate, ['runtime validate rack.json', 'runtime validate - --json < rack.json']);
   group
     .command('probe <file>')
-    .description('say whether the cluster of a runtime answers and accepts us; - reads stdin')
+    .description('say whether the cluster that a file describes answers and accepts us; - reads stdin')
+    .addHelpText('after', '\nOf a runtime that is registered, `everdict runtime inspect <ref>` says so.')
     .action(async (file: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await probe(session, await jsonFile(file));
@@ -70,7 +74,8 @@ export async function checkHeader(session: Session, body: Call['body']): Promise
 const probe = (session: Session, body: Call['body']) => session.client.post('/runtimes/probe', ProbeReply, { body });
 
 function probeText({ kind, reachable, detail, reason, latencyMs }: ProbeReply): string {
-  return plain(`${kind} ${reachable ? 'is reachable' : `is not reachable (${reason})`}: ${detail} (${latencyMs} ms)`);
+  const failed = reason === 'unreachable' ? 'is not reachable' : `cannot be used (${reason})`;
+  return plain(`${kind} ${reachable ? 'is reachable' : failed}: ${detail} (${latencyMs} ms)`);
 }
 
 function validationText({ ok, errors, ...reply }: ValidationReply): string {
@@ -95,13 +100,16 @@ function inspectionText(reply: InspectionReply, columns: number): string {
     ['in use', reply.allocated && amounts(reply.allocated)],
     ['running', running?.toString()],
     ['of them ours', reply.ours?.toString()],
-    ['may', permissions?.flatMap(({ action, allowed }) => (allowed ? [action] : [])).join(', ')],
   ];
-  const rows = facts.flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const may = permissions?.flatMap(({ action, allowed }) => (allowed ? [action] : [])) ?? [];
+  const rows = [
+    ...facts.flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    ...wrapped(may, columns - BESIDE_FACTS).map((line, at) => [at === 0 ? 'may' : '', line]),
+  ];
   const head = table([{ title: 'runtime' }, { title: `${id}@${version}` }], rows, columns);
   if (!nodes || nodes.length === 0) return head;
   const heads = ['node', 'status', 'takes jobs', 'capacity', 'in use', 'running', 'drivers'];
-  const lines = nodes.map((node) => [
+  const cells = nodes.map((node) => [
     node.name,
     node.status,
     node.schedulable ? 'yes' : 'no',
@@ -111,8 +119,22 @@ function inspectionText(reply: InspectionReply, columns: number): string {
     node.drivers?.join(', ') ?? '',
   ]);
   const rest = nodeCount === undefined ? '' : `… of ${nodeCount} nodes\n`;
-  const titles = heads.map((title) => ({ title }));
+  const told = heads.map((_title, at) => cells.some((row) => row[at] !== ''));
+  const titles = heads.filter((_title, at) => told[at]).map((title) => ({ title }));
+  const lines = cells.map((row) => row.filter((_cell, at) => told[at]));
   return `${head}\n${table(titles, lines, columns)}${rest}`;
+}
+
+/** A list in as many lines as it takes. */
+function wrapped(items: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const [at, item] of items.entries()) {
+    const text = at < items.length - 1 ? `${item},` : item;
+    const longer = `${lines.at(-1)} ${text}`;
+    if (at > 0 && longer.length <= columns) lines[lines.length - 1] = longer;
+    else lines.push(text);
+  }
+  return lines;
 }
 
 function amounts({ cpuMhz, cpuMillicores, memoryMb, gpus }: Amounts): string {
