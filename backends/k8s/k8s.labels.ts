@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { allocationName } from '../../policy/naming.js';
 import type { JobOwner } from '../backend.js';
 
 export const APP = 'everdict';
@@ -8,6 +9,8 @@ const label = (name: string): string => `everdict.dev/${name}`;
 export const ALLOCATION_LABEL = label('allocation');
 const DEPLOYMENT = label('deployment');
 const WORKSPACE = label('workspace');
+const RUN = label('run');
+const ATTEMPT = label('attempt');
 const EXPIRES = label('expires');
 const CASE = label('case');
 
@@ -28,8 +31,8 @@ export const labelsOf = (owner: JobOwner): Record<string, string> => ({
   [DEPLOYMENT]: labelValue(owner.deployment),
   [WORKSPACE]: labelValue(owner.workspaceId),
   ...(owner.scorecardId !== undefined && { [label('scorecard')]: labelValue(owner.scorecardId) }),
-  [label('run')]: labelValue(owner.runId),
-  [label('attempt')]: String(owner.attempt),
+  [RUN]: labelValue(owner.runId),
+  [ATTEMPT]: String(owner.attempt),
   [CASE]: labelValue(owner.caseId),
   [EXPIRES]: timeValue(owner.expiresAt),
 });
@@ -40,10 +43,16 @@ export const annotationsOf = ({ workspaceId, caseId }: JobOwner): Record<string,
   [CASE]: caseId,
 });
 
-/** Whether an object of our name was made for this attempt. Each try of it computes another expiry. */
+/** Whether an object of our name was made for this attempt. The other labels are what each version makes of them. */
 export function isOurs(labels: Texts | undefined, owner: JobOwner): boolean {
-  const { [EXPIRES]: _, ...own } = labelsOf(owner);
-  return Object.entries(own).every(([key, value]) => labels?.[key] === value);
+  const own = labelsOf(owner);
+  return ['app', DEPLOYMENT, WORKSPACE, RUN, ATTEMPT].every((key) => labels?.[key] === own[key]);
+}
+
+/** Whether an object says itself that it is of the allocation we call so: others may have taken its name. */
+export function isNamedBy(labels: Texts | undefined, name: string): boolean {
+  const { app, [DEPLOYMENT]: deployment = '', [RUN]: run = '', [ATTEMPT]: attempt = '' } = labels ?? {};
+  return app === APP && allocationName(deployment, run, Number(attempt)) === name;
 }
 
 /** Selects what is of a deployment, or of one allocation of it. */

@@ -1,7 +1,7 @@
 import { isAllocationOf } from '../../policy/naming.js';
 import type { Allocation } from '../../policy/sweep.js';
 import type { AllocationPage } from '../backend.js';
-import { ownerOf, selectorOf } from './k8s.labels.js';
+import { isNamedBy, ownerOf, selectorOf } from './k8s.labels.js';
 import type { Connected } from './k8s.link.js';
 import { jobsPath, podsPath } from './k8s.paths.js';
 import { K8sJob, Pod } from './k8s.replies.js';
@@ -31,7 +31,7 @@ export async function listJobs(
 const allocationsOf = (deployment: string, objects: readonly Pick<K8sJob, 'metadata'>[]): Allocation[] =>
   objects.flatMap(({ metadata: { labels, annotations, creationTimestamp = '' } }) => {
     const owner = ownerOf(labels, annotations);
-    if (!owner || !isAllocationOf(deployment, owner.allocation)) return [];
+    if (!owner || !isAllocationOf(deployment, owner.allocation) || !isNamedBy(labels, owner.allocation)) return [];
     const { allocation: name, workspaceId, expiresAt = Number.POSITIVE_INFINITY } = owner;
     return [{ name, workspaceId, madeAt: Date.parse(creationTimestamp) || 0, expiresAt }];
   });

@@ -14,11 +14,9 @@ afterEach(() => cases.close());
 
 /** A pod of an attempt that was parted from its Job. */
 function addPod({ name }: AllocationRef): void {
+  const { labels } = cases.fake.store.get('jobs', NAMESPACE, name)?.metadata ?? {};
   cases.fake.cluster.admission.create('pods', NAMESPACE, {
-    metadata: {
-      name: `${name}-parted`,
-      labels: { app: 'everdict', 'everdict.dev/deployment': 'lab', 'everdict.dev/allocation': name },
-    },
+    metadata: { name: `${name}-parted`, labels },
     spec: {
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 1,

@@ -1,7 +1,7 @@
 import { forbidden } from '../../dev/fake-k8s/status.js';
 import { allocationName } from '../../policy/naming.js';
 import { aJob as aFakeJob, NAMESPACE, until } from '../../test/fake-k8s-lab.js';
-import { aJob, JOB_NAME, openVerbs, type VerbsLab } from '../../test/k8s-verbs.js';
+import { aJob, JOB_NAME, openVerbs, RUN_ID, type VerbsLab } from '../../test/k8s-verbs.js';
 
 let lab: VerbsLab;
 beforeAll(async () => {
@@ -65,14 +65,38 @@ test('an answer that is lost is asked for again, whichever', async () => {
   }
 });
 
-test('a Job of that name that says it is of somebody else is left alone', async () => {
-  await lab.submit();
-  lab.fake.store.update('jobs', NAMESPACE, JOB_NAME, ({ metadata }) => {
-    metadata.labels = { app: 'web' };
-  });
+const NAMED = { app: 'everdict', 'everdict.dev/allocation': JOB_NAME };
+const OF_RUN = { 'everdict.dev/run': RUN_ID, 'everdict.dev/attempt': '1' };
+test.each<[string, Record<string, string>]>([
+  ['another application', { app: 'web' }],
+  ['nobody: it has but the name', NAMED],
+  ['another deployment', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'other' }],
+  ['another attempt', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'dep', 'everdict.dev/attempt': '2' }],
+])('K25 a Job of that name that says it is of %s is left alone, and its pod', async (_, own) => {
+  const { spec } = aFakeJob(JOB_NAME);
+  const template = { ...spec.template, metadata: { labels: own } };
+  const metadata = { name: JOB_NAME, labels: own };
+  lab.fake.store.create('jobs', NAMESPACE, { metadata, spec: { ...spec, template }, status: {} });
+  await placed();
+  expect(await lab.submit()).toBe('taken');
   await lab.stop();
   expect(lab.job()).toBeDefined();
-  expect(lab.calls()).not.toContain('delete jobs');
+  expect(lab.fake.store.list('pods', NAMESPACE)).toHaveLength(1);
+  expect(lab.calls().filter((call) => call.startsWith('delete'))).toEqual([]);
+});
+
+test('K25 a pod that has but the name of one of ours is left alone', async () => {
+  await lab.submit();
+  const { spec } = await placed();
+  const labels = { ...NAMED, 'everdict.dev/deployment': 'other', 'everdict.dev/workspace': 'acme' };
+  lab.fake.store.create('pods', NAMESPACE, {
+    metadata: { name: 'foreign', labels },
+    spec,
+    status: { phase: 'Pending' },
+  });
+  await lab.stop();
+  expect(lab.job()).toBeUndefined();
+  expect(lab.fake.store.list('pods', NAMESPACE).map(({ metadata }) => metadata.name)).toEqual(['foreign']);
 });
 
 test('who has no right to close networks needs none to stop; one that is missing is named', async () => {
@@ -91,13 +115,15 @@ test('who has no right to close networks needs none to stop; one that is missing
 });
 
 describe('what a sweep sees', () => {
-  const OTHER = allocationName('dep', 'run_00000000000000000000000002', 1);
+  const runId = 'run_00000000000000000000000002';
+  const OTHER = allocationName('dep', runId, 1);
   const expected = (name: string) => ({
     ...{ name, workspaceId: 'acme', expiresAt: 2_000_000_000_000, madeAt: expect.any(Number) },
   });
 
   test('are the Jobs of a deployment, by their labels alone, and then pods without one', async () => {
-    await lab.submit({ allocation: { name: OTHER, nonce: 'n' } });
+    const other = aJob({ owner: { ...aJob().owner, runId } });
+    await lab.submit({ job: other, allocation: { name: OTHER, nonce: 'n' } });
     await lab.submit();
     const { spec } = aFakeJob('else', { suspend: true });
     lab.fake.store.create('jobs', NAMESPACE, { metadata: { name: 'else', labels: { app: 'web' } }, spec, status: {} });
@@ -110,5 +136,13 @@ describe('what a sweep sees', () => {
     await part();
     expect(await lab.list()).toEqual({ allocations: [], next: 'pods:' });
     expect(await lab.list('pods:')).toEqual({ allocations: [expected(JOB_NAME)] });
+  });
+
+  test('K25 are not what has but the name of an allocation', async () => {
+    const { spec } = aFakeJob('else', { suspend: true });
+    const owner = { 'everdict.dev/deployment': 'dep', 'everdict.dev/workspace': 'acme' };
+    const labels = { ...NAMED, ...owner };
+    lab.fake.store.create('jobs', NAMESPACE, { metadata: { name: JOB_NAME, labels }, spec, status: {} });
+    expect(await lab.list()).toEqual({ allocations: [], next: 'pods:' });
   });
 });

@@ -3,7 +3,7 @@ import { oneLine } from '../cluster-text.js';
 import { pause } from '../pause.js';
 import { withTimeLimit } from '../time-limit.js';
 import { isPassing, K8sRefusal } from './k8s.failures.js';
-import { ALLOCATION_LABEL, APP, ownerOf } from './k8s.labels.js';
+import { ALLOCATION_LABEL, APP, isNamedBy } from './k8s.labels.js';
 import type { Connected } from './k8s.link.js';
 import { networkPolicyName, payloadSecretName, pullSecretName } from './k8s.names.js';
 import { jobPath, networkPolicyPath, podPath, podsPath, secretPath } from './k8s.paths.js';
@@ -68,11 +68,13 @@ class Stop {
   /** What there is still; nothing, in the end. */
   async left(): Promise<string> {
     const { client, namespace } = this.connected;
-    const job = await this.job();
+    const found = await this.job();
+    const job = found && isNamedBy(found.metadata.labels, this.name) ? found : undefined;
     // One that was on its way while the first was looked for.
     if (job && job.metadata.deletionTimestamp === undefined) await this.deleteJob(job);
     const labelSelector = allocationSelector(this.name);
-    const { items: pods } = await client.list(podsPath(namespace), Pod, { labelSelector, signal: this.signal });
+    const { items } = await client.list(podsPath(namespace), Pod, { labelSelector, signal: this.signal });
+    const pods = items.filter(({ metadata }) => isNamedBy(metadata.labels, this.name));
     for (const pod of pods) if (this.isParted(pod)) await this.deletePod(pod);
     return [...(job ? [jobText(job)] : []), ...podTexts(pods)].join(', ');
   }
@@ -101,9 +103,6 @@ class Stop {
 }
 
 const allocationSelector = (name: string): string => `app=${APP},${ALLOCATION_LABEL}=${name}`;
-
-/** Whether an object says itself that it is of the allocation we call so. */
-const isNamedBy = (labels: K8sJob['metadata']['labels'], name: string): boolean => ownerOf(labels)?.allocation === name;
 
 /** Whether it goes with its Job. */
 export const isOwned = ({ ownerReferences }: Pick<Pod['metadata'], 'ownerReferences'>): boolean =>

@@ -147,6 +147,7 @@ test(
   async () => {
     const labels = {
       ...{ app: 'everdict', [OURS]: 'everdict', 'everdict.dev/workspace': 'default' },
+      ...{ 'everdict.dev/run': 'run_00000000000000000000000001', 'everdict.dev/attempt': '1' },
       ...{ 'everdict.dev/allocation': GONE, 'everdict.dev/expires': '2026-01-01T00.00.00.000Z' },
     };
     const metadata = { name: GONE, labels };
