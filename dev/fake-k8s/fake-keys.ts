@@ -23,7 +23,7 @@ export function keptKeys(dir: string): Keys {
   return keys;
 }
 
-/** For `kubectl` and the like. */
+/** For a `kubeconfigSecret`, and for `kubectl get --raw`. */
 export function writeKubeconfig(dir: string, server: string, { certificates, token }: Keys): string {
   const file = path.join(dir, 'kubeconfig');
   const ca = Buffer.from(certificates.ca).toString('base64');

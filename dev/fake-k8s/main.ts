@@ -9,7 +9,8 @@ const USAGE = `A Kubernetes cluster for trying things out: it answers as Kuberne
   --port <port>             where it listens on 127.0.0.1, by TLS (6443; 0: a free one)
   --nodes <n>               nodes (1)
   --slots <n>               pods that have room on each, of 1 CPU and 1Gi (8)
-  --dir <dir>               where its certificates, token and kubeconfig are kept for the next start (fake-k8s)
+  --dir <dir>               where its certificates, token and kubeconfig are kept for the next start (fake-k8s);
+                            of kubectl it serves 'get --raw' only
   --with-parent             ends when what started it does
   --help`;
 
@@ -49,7 +50,8 @@ async function run({ port, nodes, slots, dir, endsWithParent }: Options): Promis
       capacity: { cpu: String(slots), memory: `${slots}Gi` },
     })),
   });
-  say(`kubeconfig ${writeKubeconfig(dir, site.fake.url, keys)}`);
+  const kubeconfig = writeKubeconfig(dir, site.fake.url, keys);
+  say(`kubeconfig ${kubeconfig} (of kubectl for 'get --raw' only: nothing here says which kinds there are)`);
   say(`a fake Kubernetes listens at ${site.fake.url}`);
   await untilOver(endsWithParent);
   await site.close();
