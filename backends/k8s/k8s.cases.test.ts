@@ -264,3 +264,17 @@ test('K31 a job that no node takes is ended when patience is, and never runs', a
   });
   expect(k8s.fake.ledger.starts.get(found.ref.name)).toBeUndefined();
 });
+
+test('K31 a job that is deleted without its pod, which no node takes, is ended as soon', async () => {
+  const found = await k8s.run('echo hi', {
+    spec: { placementPatienceSec: 2, nodeSelector: { gpu: 'yes' } },
+    before: async (ref) => {
+      const { metadata } = await k8s.until(ref, () => true);
+      k8s.fake.store.update('pods', NAMESPACE, metadata.name, (pod) => {
+        pod.metadata.ownerReferences = [];
+      });
+      k8s.fake.store.remove('jobs', NAMESPACE, ref.name);
+    },
+  });
+  expect(found).toMatchObject({ outcome: 'infra PLACEMENT_TIMEOUT', isRetried: true });
+});

@@ -11,7 +11,7 @@ import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
 import type { K8sJob, SeenPod } from './k8s.replies.js';
 import { type Choice, choosePod, provenanceOf, standingOf } from './k8s.status.js';
 import { readJob } from './k8s.submit.js';
-import { type Waiting, waitingOf } from './k8s.waiting.js';
+import { type Unbegun, type Waiting, waitingOf } from './k8s.waiting.js';
 import type { Watching } from './k8s.watch.js';
 
 /** The pod that counts, the others of its job, and the job. */
@@ -40,7 +40,8 @@ export class JobPlacing {
   /** By the clock, in each state. */
   private unplacedMs = 0;
   private pendingMs = 0;
-  private pullErrorMs = 0;
+  /** Since an image could not be pulled. Absent: nothing keeps it away. */
+  private pullErrorMs: number | undefined;
   private events: Events = [];
   /** By the clock, since events were last read, and when they are read again. */
   private unreadMs = 0;
@@ -85,14 +86,14 @@ export class JobPlacing {
     placed: Placed,
     passedMs: number,
   ): AsyncGenerator<AllocationEvent, AllocationEvent | undefined> {
-    const { pod, job } = placed;
+    const { pod } = placed;
     if (!this.isPlaced && pod.spec.nodeName !== undefined) {
       this.isPlaced = true;
       this.watchAnew();
     }
     if (this.isPlaced && this.pendingMs + passedMs >= SOON_MS) yield* this.tell(placed);
-    // A Job that was just deleted takes its pod with it.
-    const end = job && (yield* this.waits(job, pod, passedMs));
+    // Also of a Job that was deleted: it may have left its pod to itself.
+    const end = yield* this.waits(placed, passedMs);
     return end && (await this.isStill(pod)) ? end : undefined;
   }
 
@@ -103,7 +104,7 @@ export class JobPlacing {
     const { client, namespace, allocation, signal } = this.watching;
     const { chosen: placedAs } = this;
     if (placedAs === undefined && job && !isOver(job)) {
-      const end = yield* this.waits(job, undefined, passedMs);
+      const end = yield* this.waits({ job }, passedMs);
       return end && (await this.isStill(undefined)) ? end : undefined;
     }
     // Jobs and pods are told of apart, and what is said of one may be older.
@@ -122,17 +123,17 @@ export class JobPlacing {
 
   /** Until a pod has a node this is for the cluster to decide; after that a start is due. */
   private async *waits(
-    job: K8sJob,
-    pod: SeenPod | undefined,
+    waited: Unbegun,
     passedMs: number,
   ): AsyncGenerator<AllocationEvent, AllocationEvent | undefined> {
+    const { job, pod } = waited;
     this.unreadMs += passedMs;
-    if (this.unreadMs >= this.lookMs && needsEvents(pod ? { pod } : {})) {
-      this.events = await readEvents(this.watching, { job, podUid: pod?.metadata.uid });
+    if (this.unreadMs >= this.lookMs) {
+      if (needsEvents({ pod })) this.events = await readEvents(this.watching, { job, podUid: pod?.metadata.uid });
       this.unreadMs = 0;
       this.lookMs = Math.min(LONGEST_LOOK_MS, this.lookMs * LOOK_GROWTH);
     }
-    const waiting = waitingOf({ job, ...(pod && { pod }), events: this.events });
+    const waiting = waitingOf({ ...waited, events: this.events });
     if (this.isPlaced) this.pendingMs += passedMs;
     else this.unplacedMs += passedMs;
     if (this.waitedMs >= SOON_MS) yield* this.say(waiting.detail);
@@ -142,10 +143,13 @@ export class JobPlacing {
 
   private pullFailure(pod: SeenPod | undefined, passedMs: number): AttemptFailure | undefined {
     const trouble = pod && pullTroubleOf(pod);
-    if (!trouble) return undefined;
-    const isOverlong = this.pullErrorMs >= this.watching.patience.pullErrorMs;
-    this.pullErrorMs += passedMs;
-    return isOverlong ? pullFailureOf(trouble) : undefined;
+    if (!trouble) {
+      this.pullErrorMs = undefined;
+      return undefined;
+    }
+    // What passed before the first error is none of it.
+    this.pullErrorMs = this.pullErrorMs === undefined ? 0 : this.pullErrorMs + passedMs;
+    return this.pullErrorMs >= this.watching.patience.pullErrorMs ? pullFailureOf(trouble) : undefined;
   }
 
   private lateness({ detail }: Waiting): AttemptFailure | undefined {
@@ -183,7 +187,7 @@ export class JobPlacing {
     const { pullErrorMs } = this.watching.patience;
     const due = [this.patienceMs - this.waitedMs, this.lookMs - this.unreadMs];
     if (this.waitedMs < SOON_MS) due.push(SOON_MS - this.waitedMs);
-    if (this.pullErrorMs > 0) due.push(pullErrorMs - this.pullErrorMs);
+    if (this.pullErrorMs !== undefined) due.push(pullErrorMs - this.pullErrorMs);
     return Math.max(LAG_MS, Math.min(...due));
   }
 

@@ -16,17 +16,19 @@ export interface Waiting {
   failure?: AttemptFailure;
 }
 
-export interface Waited {
-  job: K8sJob;
-  /** Absent: none was made yet. */
-  pod?: SeenPod;
+/** A Job of which no pod was made yet, or a pod; its Job may have been deleted without it. */
+export type Unbegun = { job: K8sJob; pod?: undefined } | { job?: K8sJob; pod: SeenPod };
+
+export type Waited = Unbegun & {
   /** Of the Job, and of the pod. */
   events?: Events;
-}
+};
 
 /** Why a Job whose pod has not begun is still waiting. */
-export function waitingOf({ job, pod, events = [] }: Waited): Waiting {
-  if (!pod) return unmade(job, events);
+export function waitingOf(waited: Waited): Waiting {
+  const { events = [] } = waited;
+  if (!waited.pod) return unmade(waited.job, events);
+  const { pod } = waited;
   if (pod.spec.nodeName === undefined) return { detail: unscheduled(pod), isPlaced: false };
   const failure = startFailureOf(pod, events);
   return { detail: startProgressOf(pod, events), isPlaced: true, ...(failure && { failure }) };
