@@ -37,6 +37,9 @@ test.each<[string, Parameters<ScriptedK8s['on']>[1]]>([
   ['a server that is not ready', { status: 503, body: 'apiserver not ready' }],
   ['a request that took too long', refusal(504, 'Timeout', 'Timeout: request did not complete')],
   ['the page of a load balancer', { status: 502, body: '<html>Bad Gateway</html>' }],
+  ['the wall before it', { status: 403, body: '<html>Forbidden</html>' }],
+  ['what knows no way to it', { status: 404, body: '404 page not found' }],
+  ['what does not understand what it is asked', { status: 400, body: '<html>Bad Request</html>' }],
   ['a connection that is cut', 'rst'],
   ['a quota that was being changed', refusal(409, 'Conflict', 'modified', { kind: 'resourcequotas' })],
 ])('%s passes: it is asked again', async (_title, script) => {
@@ -49,7 +52,8 @@ const TOO_LARGE = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too 
 test.each<[string, ReturnType<typeof refusal>, string]>([
   ['no right', refusal(403, 'Forbidden', 'User "u" cannot get resource "things/x" in API group ""'), 'get things/x'],
   ['no such thing', refusal(404, 'NotFound'), 'no such thing'],
-  ['another server', { status: 404, body: '404 page not found' }, 'no Kubernetes API server'],
+  ['a credential that is refused, by whomever', { status: 401, body: '<html>no</html>' }, '401'],
+  ['what stands before it, of what is too large', { status: 413, body: '<html>too large</html>' }, '413'],
   ['a version that is gone', refusal(410, 'Expired'), '410'],
   ['a fault in what was sent', refusal(422, 'Invalid'), '422'],
   ['a version of the future', refusal(504, 'Timeout', 'Timeout', TOO_LARGE), '504'],

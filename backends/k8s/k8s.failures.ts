@@ -91,7 +91,7 @@ export function refusalOf(reply: Reply): K8sRefusal {
   const refuse = (...rest: ConstructorParameters<typeof ClusterFailure>) => new K8sRefusal(reply, ...rest);
   const reason = said?.reason && REASONS.has(said.reason) ? ` ${said.reason}` : '';
   if (status === 401) return refuse('auth', 'it does not accept the credential (401)');
-  if (status === 403) {
+  if (status === 403 && said) {
     return refuse(
       'auth',
       forbiddenAccount(reply) === ANONYMOUS ? NOBODY : `the account may not ${rightIn(reply) ?? 'do that'} (403)`,
@@ -110,10 +110,12 @@ export function isPassing(error: unknown): boolean {
   if (error.reason === 'unreachable') return true;
   if (error.reason !== 'error' || !(error instanceof K8sRefusal)) return error.reason === 'error';
   const { status, said } = error;
-  if (status === 409) return said?.reason === 'Conflict' && said.details.kind === 'resourcequotas';
+  // The page of what stands before it. One that takes nothing as large takes it no more the next time.
+  if (!said) return status !== 413;
+  if (status === 409) return said.reason === 'Conflict' && said.details.kind === 'resourcequotas';
   if (status < 500) return status === 429 || status === 408;
   // Asked for a version that it is yet to have, it answers as if it were slow.
-  return !said?.details.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+  return !said.details.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
 }
 
 /** For how long it asks to be left alone. */

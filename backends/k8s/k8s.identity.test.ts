@@ -92,7 +92,12 @@ const html = { status: 200, body: '<html>hello</html>', headers: { 'content-type
 const redirect = (location: string) => ({ status: 307, body: '', headers: { location } });
 const cases: [string, Script, string, RegExp][] = [
   ['a token that is not known', failure(401, 'Unauthorized', 'Unauthorized'), 'auth', /does not accept .*\(401\)/],
-  ['a wall before the cluster', { status: 403, body: '<html>no</html>' }, 'auth', /\(403\)$/],
+  [
+    'a wall before the cluster',
+    { status: 403, body: '<html>no</html>' },
+    'error',
+    /answers 403, and not as a Kubernetes/,
+  ],
   [
     'https in http',
     { status: 400, body: 'Client sent an HTTP request to an HTTPS server.\n' },

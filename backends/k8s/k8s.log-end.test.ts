@@ -56,12 +56,19 @@ test.each<[string, Said, string]>([
   ['a bad parameter', statusOf(422, 'PodLogOptions "p" is invalid: tailLines', 'Invalid'), '(422): PodLogOptions'],
   ['not ours to read', statusOf(403, 'pods "p" is forbidden: User "x" cannot get', 'Forbidden'), '(403)'],
   ['no credential', statusOf(401, 'Unauthorized', 'Unauthorized'), '(401)'],
-  ['no API server', { status: 404, body: 'not found' }, 'no Kubernetes API server'],
 ])('K03 a refusal is loud: %s', async (_title, said, text) => {
   lab.answers(said);
   await expect(new Told().follow(lab.reader())).rejects.toThrow(text);
   await expect(new Told().finish(lab.reader())).rejects.toThrow(text);
 });
+
+test.each([[400], [403], [404]])(
+  'K03 a page (%i) of what stands before the cluster says nothing of a log',
+  async (status) => {
+    lab.answers({ status, body: '<html>no</html>' });
+    expect((await new Told().follow(lab.reader())).troubles).toMatchObject([{ kind: 'unreachable' }]);
+  },
+);
 
 test('K07 a log of which the first read failed, and whose pod was removed before the next one, is gone', async () => {
   lab.meets(noNode);

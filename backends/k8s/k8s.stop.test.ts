@@ -65,11 +65,11 @@ test('an answer that is lost is asked for again, whichever', async () => {
   }
 });
 
-const NAMED = { app: 'everdict', 'everdict.dev/allocation': JOB_NAME };
+const NAMED = { app: 'everdict', 'everdict.dev/workspace': 'acme', 'everdict.dev/allocation': JOB_NAME };
 const OF_RUN = { 'everdict.dev/run': RUN_ID, 'everdict.dev/attempt': '1' };
 test.each<[string, Record<string, string>]>([
   ['another application', { app: 'web' }],
-  ['nobody: it has but the name', NAMED],
+  ['nobody: it has but the name', { ...NAMED, 'everdict.dev/deployment': 'dep' }],
   ['another deployment', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'other' }],
   ['another attempt', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'dep', 'everdict.dev/attempt': '2' }],
 ])('K25 a Job of that name that says it is of %s is left alone, and its pod', async (_, own) => {
