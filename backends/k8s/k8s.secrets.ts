@@ -6,8 +6,8 @@ import { payloadSecretName } from './k8s.names.js';
 
 /** A Secret takes no more, in bytes of its values. */
 const SECRET_BYTES = 1_048_576;
-/** The document of a Job names each of them, and with many more it is larger than what the cluster stores. */
-const MOST_FILES = 20_000;
+/** The document of a Job names each of them, and so does its pod's: a page of such documents is to be read in one piece. */
+const MOST_FILES = 1_000;
 
 /** Under which a variable is in the Secret of a job: no file of a payload is called so. */
 const variableKey = (name: string): string => `env.${name}`;
@@ -22,7 +22,7 @@ export function payloadSecret(job: Job, allocation: AllocationRef, metadata: Met
   const bytes = values.reduce((sum, [, value]) => sum + value.length, 0);
   if (bytes > SECRET_BYTES) throw tooLarge(`take ${bytes} bytes, and a Secret of Kubernetes holds ${SECRET_BYTES}`);
   const { size } = job.payload;
-  if (size > MOST_FILES) throw tooLarge(`are ${size} files, and a Job of Kubernetes takes ${MOST_FILES}`);
+  if (size > MOST_FILES) throw tooLarge(`are ${size} files, and a Job of Kubernetes may have ${MOST_FILES}`);
   return secret(metadata, 'Opaque', values);
 }
 
