@@ -152,18 +152,19 @@ test.each<[LogStanding, string | undefined, string, RegExp]>([
     'infra CLUSTER_UNREACHABLE',
     /\(exit code 0\), and its log cannot be reached: connection refused$/,
   ],
-  ['unverified', undefined, 'agent ABORTED', /exit code 0; nothing proves/],
+  ['unverified', undefined, 'infra RESULT_LOST', /\(exit code 0\), and its log may be short; .*`containerLogMaxSize`/],
 ])('K07 K29 a log that is %s, of one that ended by itself', (log, logText, as, reason) => {
   const ending = { pod: aPod({ status: terminated(0) }), log, ...(logText && { logText }) };
   expect(outcome(ending)).toMatchObject({ as, reason: expect.stringMatching(reason) });
 });
 
 test('evidence of why it ended counts more than what became of its log', () => {
-  const gone = { log: 'gone' as const };
-  expect(outcome({ pod: aPod({ status: terminated(137, 'OOMKilled') }), ...gone }).as).toBe('config OOM_KILLED');
-  expect(outcome({ pod: aPod({ metadata: GOING, status: terminated(0) }), ...gone }).as).toBe('infra EVICTED');
-  expect(outcome({ pod: seenPod('disk'), ...gone }).as).toBe('agent ABORTED');
-  expect(outcome({ pod: seenPod('poddeadline'), ...gone }).as).toBe('infra RESULT_LOST');
+  for (const log of ['gone', 'unverified'] as const) {
+    expect(outcome({ pod: aPod({ status: terminated(137, 'OOMKilled') }), log }).as).toBe('config OOM_KILLED');
+    expect(outcome({ pod: aPod({ metadata: GOING, status: terminated(0) }), log }).as).toBe('infra EVICTED');
+    expect(outcome({ pod: seenPod('disk'), log }).as).toBe('agent ABORTED');
+    expect(outcome({ pod: seenPod('poddeadline'), log }).as).toBe('infra RESULT_LOST');
+  }
 });
 
 test('K09 what another pod of its Job did is not its end', () => {

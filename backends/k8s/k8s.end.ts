@@ -20,7 +20,10 @@ import type { SeenPod } from './k8s.replies.js';
 import { initFailureOf, startFailureOf, startProgressOf } from './k8s.start.js';
 import { mayRun, restartText } from './k8s.status.js';
 
-/** What became of the log of a pod that ended. `unverified`: read to its end, and nothing proves that this is all. */
+/**
+ * What became of the log of a pod that ended. `unverified`: read to its end, and some of it may have been thrown away
+ * before it was read.
+ */
 export type LogStanding = 'complete' | 'unverified' | 'short' | 'gone' | 'unreachable';
 
 export interface Ending extends Gone {
@@ -47,7 +50,7 @@ export type End = Extract<AllocationEvent, { kind: 'failed' | 'silent' }>;
  * 9. its node lost hold of its container, or started it more often than its pod allows,
  * 10. it never started: what comes before it failed, or nothing says why,
  * 11. its node was told to stop it, and nothing else says by whom,
- * 12. its log is not all there,
+ * 12. its log is not all there, or nothing proves that it is,
  * 13. it outlived all the time that its pod has,
  * 14. its end was not seen,
  * 15. it ended by itself.
@@ -70,9 +73,7 @@ export function endOf(ending: Ending): End {
     logLoss(known) ??
     deadline(pod) ??
     unseen(pod);
-  if (failure) return { kind: 'failed', failure };
-  const unverified = ending.log === 'unverified' ? '; nothing proves that all of its log was read' : '';
-  return { kind: 'silent', detail: `${exitText(exitOf(pod))}${unverified}` };
+  return failure ? { kind: 'failed', failure } : { kind: 'silent', detail: exitText(exitOf(pod)) };
 }
 
 type Known = Ending & { pod: SeenPod };
@@ -153,8 +154,9 @@ function logLoss({ pod, log, logText }: Known): AttemptFailure | undefined {
   const how = mayRun(pod) ? `it ran on ${where}` : `it ended on ${where}${exitNote(pod)}`;
   switch (log) {
     case 'complete':
-    case 'unverified':
       return undefined;
+    case 'unverified':
+      return fail('RESULT_LOST', `${how}, and its log may be short${because(logText)}; ${LOG_ADVICE}`);
     case 'unreachable':
       return fail('CLUSTER_UNREACHABLE', `${how}, and its log cannot be reached${because(logText)}`);
     case 'short':

@@ -60,7 +60,7 @@ export class LogFollower {
     private readonly watching: Watching,
     private placed: Placed,
   ) {
-    this.output = new JobOutput(watching, placed.pod.metadata.name);
+    this.output = new JobOutput(watching, placed.pod.metadata.name, startOf(placed.pod));
     this.stream = this.output.follow(this.reading.signal);
     this.ageMs = ageOf(startOf(placed.pod), watching.allocation.submittedAt);
   }
@@ -231,20 +231,21 @@ export class LogFollower {
     yield* this.lacks(isVerified(out));
     const log = this.standingOf(out);
     const { pod, job } = this.placed;
+    const { fault } = output;
+    const text = 'text' in out ? out.text : fault && `the record in it is none: ${fault}`;
     const end = endOf({
       ...{ pod, log, placedAs: pod.metadata.uid },
       ...(job && { job }),
-      ...('text' in out && { logText: out.text }),
+      ...(text && { logText: text }),
       events: await readEvents(this.watching, { job, podUid: pod.metadata.uid }),
     });
-    const { fault, isHeadCut } = output;
-    yield end.kind === 'silent' && fault !== undefined ? badRecord(fault, log === 'complete' && !isHeadCut) : end;
+    yield end.kind === 'silent' && fault !== undefined ? badRecord(fault, true) : end;
   }
 
   private standingOf(end: LogEnd): LogStanding {
     switch (end.kind) {
       case 'complete':
-        return end.isVerified ? 'complete' : 'unverified';
+        return end.isVerified && !this.output.isHeadCut ? 'complete' : 'unverified';
       case 'not-started':
         return hasStarted(this.placed.pod) ? 'gone' : 'complete';
       case 'short':

@@ -3,6 +3,8 @@ import type { LogMark } from '../../contracts/log-events.js';
 const BYTES = 1_024 * 1_024;
 /** In a log that is long enough to be thrown away in part, marks are not older than that. */
 const MS = 5_000;
+/** Nor are they closer to one another. */
+const APART_BYTES = 65_536;
 
 /** How often a place in a log is noted: with its first line, and then now and then. */
 export class MarkPace {
@@ -23,6 +25,6 @@ export class MarkPace {
   private isDue({ at }: LogMark): boolean {
     const { noted } = this;
     if (!noted || at >= noted.at + BYTES) return true;
-    return at > noted.at && at >= BYTES && performance.now() > noted.ms + MS;
+    return at >= noted.at + APART_BYTES && at >= BYTES && performance.now() > noted.ms + MS;
   }
 }

@@ -13,10 +13,12 @@ interface LogPlace {
   latest: string;
 }
 
-const MARK = /^(\d{1,9}) (\S{20,35}) (\S{20,35})$/;
+const MARK = /^(\d{1,9}) (\S{20,35}) (\S{20,35})( cut)?$/;
 
 /** A line that is so much later than all that came before another one was not printed before that. */
 const OUT_OF_ORDER_MS = 5_000;
+/** What begins so soon after the start of its container is the beginning of its log: no file is thrown away before. */
+const BEGINNING_MS = 5_000;
 /** A longer log is not read from its beginning each time that following it goes on, but from some time before. */
 const SHORT_BYTES = 1_024 * 1_024;
 /** More than lines are out of order, or clocks of nodes are commonly set back. */
@@ -33,9 +35,19 @@ export class LogSeen {
     /** End of what was told. */
     public end: number,
     mark: LogMark | undefined,
+    /** When its container started, epoch ms. */
+    private readonly startedAt?: number,
   ) {
-    const [, nth, stamp, latest] = MARK.exec(mark?.mark ?? '') ?? [];
-    if (mark && nth && stamp && latest) this.place = { at: mark.at, stamp, nth: Number(nth), latest };
+    const [, nth, stamp, latest, cut] = MARK.exec(mark?.mark ?? '') ?? [];
+    if (!mark || !nth || !stamp || !latest) return;
+    this.place = { at: mark.at, stamp, nth: Number(nth), latest };
+    this.isCut = cut !== undefined;
+  }
+
+  /** Whether an answer that begins with that line may be taken for the beginning of the log, where no line is known. */
+  isBeginning(stamp: string): boolean {
+    const { end, startedAt } = this;
+    return end === 0 || (startedAt !== undefined && Date.parse(stamp) <= startedAt + BEGINNING_MS);
   }
 
   /** A line begins there. */
@@ -66,7 +78,8 @@ export class LogSeen {
 
   /** From where a later reader can go on: from the beginning of the last line. */
   get mark(): LogMark | undefined {
-    return this.place && { at: this.place.at, mark: `${this.place.nth} ${this.place.stamp} ${this.place.latest}` };
+    const { place, isCut } = this;
+    return place && { at: place.at, mark: `${place.nth} ${place.stamp} ${place.latest}${isCut ? ' cut' : ''}` };
   }
 }
 
@@ -132,9 +145,9 @@ export class PlacedLines implements LineSink {
   /** The offset of a line; nothing if it was printed before the one that is sought, as far as is known. */
   private begin(stamp: string): number | undefined {
     const { sought, seen } = this;
-    if (!sought) return 0;
-    if (stamp === sought.stamp && this.nth === sought.nth) return sought.at;
-    if (this.isAnew) {
+    if (!sought && seen.isBeginning(stamp)) return 0;
+    if (stamp === sought?.stamp && this.nth === sought.nth) return sought.at;
+    if (!sought || this.isAnew) {
       // How much is missing is not known: a byte stands for it.
       seen.isCut = true;
       return seen.end + 1;

@@ -10,6 +10,7 @@ afterAll(() => lab.stop());
 
 const VERIFIED = { kind: 'complete', isVerified: true };
 const SEC = 1_000_000_000n;
+const STARTED = Number(NOW / 1_000_000n);
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 test('a log is followed as it is printed, and its end is verified', async () => {
@@ -145,10 +146,10 @@ test.each([0, 10_000])('another file, or container, that begins %d ms later is t
     { at: 15, text: numbered(3 + ms, 5 + ms) },
   ]);
   expect(log.isHeadCut).toBe(true);
-  // Another reader finds itself behind the gap.
+  // Another reader finds itself behind the gap, and knows of it.
   const next = lab.reader(told.end, told.mark ? { mark: told.mark } : {});
   expect(await told.finish(next)).toEqual(VERIFIED);
-  expect([told.pieces.length, next.isHeadCut]).toEqual([2, false]);
+  expect([told.pieces.length, next.isHeadCut]).toEqual([2, true]);
 });
 
 test('a new reader goes on in the middle of a line, from the first byte or from a mark', async () => {
@@ -158,10 +159,35 @@ test('a new reader goes on in the middle of a line, from the first byte or from 
   const whole = Buffer.concat(lab.log.printed).toString('latin1');
   const first = await new Told().follow(lab.reader());
   for (const mark of [undefined, first.mark]) {
-    const told = await new Told().follow(lab.reader(30_000, mark ? { mark } : {}));
+    const told = await new Told().follow(lab.reader(30_000, mark ? { mark } : { startedAt: STARTED }));
     const at = mark ? Math.max(30_000, mark.at) : 30_000;
     expect(told.pieces).toEqual([{ at, text: whole.slice(at) }]);
   }
+});
+
+test.each<[string, number | undefined]>([
+  ['long after its container started', STARTED - 60_000],
+  ['after a start that is not known', undefined],
+])('a reader without a mark tells what begins %s behind a gap, all of it', async (_title, startedAt) => {
+  lab.lines(0, 100);
+  lab.log.rotate();
+  lab.lines(100, 200);
+  lab.end();
+  const log = lab.reader(500, startedAt === undefined ? {} : { startedAt });
+  const told = new Told();
+  await told.finish(log);
+  expect(told.pieces).toEqual([{ at: 501, text: numbered(100, 200) }]);
+  expect(log.isHeadCut).toBe(true);
+});
+
+test('a reader without a mark goes on in what begins soon after its container started', async () => {
+  lab.lines(0, 100);
+  lab.end();
+  const log = lab.reader(7, { startedAt: STARTED - 900 });
+  const told = new Told();
+  expect(await told.finish(log)).toEqual(VERIFIED);
+  expect(told.pieces).toEqual([{ at: 7, text: numbered(1, 100) }]);
+  expect(log.isHeadCut).toBe(false);
 });
 
 test('in a long log, following goes on from a time', async () => {

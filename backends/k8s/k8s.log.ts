@@ -21,9 +21,10 @@ import { podLogPath } from './k8s.paths.js';
  * - elsewhere: an answer has lines that were printed later than all that was told, and not the one that is known: its
  *   file was thrown away. All of the answer is told, behind a gap.
  * Nothing is kept here that a reader of the offsets and of the last mark does not find again. A worker that dies
- * - before the first mark: the next one reads from the beginning, and leaves out what is kept,
+ * - before the first mark, which comes with the first line: the next one reads from the beginning, and leaves out what is
+ *   kept; what does not begin soon after the start of its container may be another file, and is told behind a gap,
  * - after a mark: the next one looks for its line, and counts from there. If that file was thrown away since the mark,
- *   the next one tells a gap, and may tell again what was printed between the mark and the death.
+ *   the next one tells a gap, and may tell again what was printed between the mark and the death. A gap is in the mark.
  * That an answer ends proves nothing, however well it ends: a node that dies ends it so. A log is complete when an answer
  * that was asked for afterwards has nothing after the last line that was told.
  */
@@ -40,6 +41,8 @@ export interface K8sLogOptions {
   from: number;
   /** The last that was noted of it. */
   mark?: LogMark;
+  /** When the container started, epoch ms. */
+  startedAt?: number;
 }
 
 interface Asking {
@@ -79,7 +82,7 @@ export class K8sLog {
   private marks: MarkPace;
 
   constructor(private readonly options: K8sLogOptions) {
-    this.seen = new LogSeen(options.from, options.mark);
+    this.seen = new LogSeen(options.from, options.mark, options.startedAt);
     this.marks = new MarkPace(this.seen.mark);
   }
 

@@ -11,8 +11,6 @@ import type { Watching } from './k8s.watch.js';
 /** Until a stream that ended is opened anew: later each time it brought nothing. */
 const REOPEN_MS = 250;
 const LONGEST_REOPEN_MS = 20_000;
-/** A node throws nothing away of a log that is shorter. */
-const MARK_BYTES = 65_536;
 
 /** What a pod prints, which is all one stream: read, and told as output and record. */
 export class JobOutput {
@@ -20,7 +18,6 @@ export class JobOutput {
   private readonly scanned: ScannedOutput;
   /** Offset up to which output was told. */
   private toldTo: number;
-  private markedAt: number;
   /** Of what was read, and is not told yet. */
   private readonly marks: LogMark[] = [];
   /** The pod has ended: no stream is opened any more. */
@@ -28,15 +25,16 @@ export class JobOutput {
   /** Once it was read. */
   record: JobRecord | undefined;
 
-  constructor({ client, namespace, allocation, from }: Watching, pod: string) {
+  /** `startedAt`: of its container, epoch ms. */
+  constructor({ client, namespace, allocation, from }: Watching, pod: string, startedAt: number | undefined) {
     const { nonce, mark } = allocation;
     this.log = new K8sLog({
       ...{ client, namespace, pod, container: K8S_CONTAINER, from: from.stdout },
       ...(mark && { mark }),
+      ...(startedAt !== undefined && { startedAt }),
     });
     this.scanned = new ScannedOutput(nonce, from.stdout);
     this.toldTo = from.stdout;
-    this.markedAt = mark?.at ?? 0;
   }
 
   /** Why what looked like a record was none; absent if nothing did. */
@@ -87,13 +85,11 @@ export class JobOutput {
     yield* logged(this.scanned.end());
   }
 
-  /** The last place up to which all was told, if it is far from the one before. */
+  /** The last place up to which all was told, if it was not noted yet. */
   private *marked(): Generator<AllocationEvent> {
     const behind = this.marks.filter(({ at }) => at <= this.toldTo);
     this.marks.splice(0, behind.length);
     const last = behind.at(-1);
-    if (!last || last.at - this.markedAt < MARK_BYTES) return;
-    this.markedAt = last.at;
-    yield { kind: 'mark', ...last };
+    if (last) yield { kind: 'mark', ...last };
   }
 }
