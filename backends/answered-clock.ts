@@ -12,6 +12,11 @@ export class AnsweredClock implements ClusterListener {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
+  /** And what has passed since the last answer: a try that fails takes that back. */
+  get assumedMs(): number {
+    return this.last === undefined ? this.ms : this.ms + this.now() - this.last;
+  }
+
   answered(): void {
     const now = this.now();
     if (this.last !== undefined) this.ms += now - this.last;

@@ -126,7 +126,7 @@ export class LogFollower {
   private note(read: LogRead): void {
     const { clock } = this.watching;
     if (read.kind === 'gone' || read.kind === 'unreachable') {
-      this.trouble = { sinceMs: this.trouble?.sinceMs ?? clock.ms, text: read.text };
+      this.trouble = { sinceMs: this.trouble?.sinceMs ?? clock.assumedMs, text: read.text };
       return;
     }
     this.trouble = undefined;
@@ -137,7 +137,7 @@ export class LogFollower {
     const before = this.placed;
     const { pod = { ...before.pod, deleted: true }, others } = choosePod(view.pods, before.pod.metadata.uid);
     this.placed = { pod: lastWord(before.pod, pod), others, ...(view.job && { job: view.job }) };
-    if (pod.metadata.deletionTimestamp !== undefined) this.removedAt ??= this.watching.clock.ms;
+    if (pod.metadata.deletionTimestamp !== undefined) this.removedAt ??= this.watching.clock.assumedMs;
     await removeOthers(this.watching, this.placed);
     const news = placedEvent(this.placed);
     if (!isDeepStrictEqual(news, placedEvent(before))) yield news;
@@ -147,7 +147,7 @@ export class LogFollower {
   private isWorthWaiting(): boolean {
     const { clock } = this.watching;
     const since = [this.trouble?.sinceMs, this.removedAt];
-    if (since.some((ms) => ms !== undefined && clock.ms - ms > PATIENCE_MS)) return false;
+    if (since.some((ms) => ms !== undefined && clock.assumedMs - ms > PATIENCE_MS)) return false;
     return mayRun(this.placed.pod);
   }
 

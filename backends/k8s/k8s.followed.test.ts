@@ -94,14 +94,14 @@ test('a cluster that does not answer is told to whoever asks, until it does; mea
   const followed = lab.reflector({ troubleMs: 100 }).follow(NAME, clock);
   const asked = async (): Promise<unknown> => followed.next({ signal, afterMs: 10 }).catch((error: unknown) => error);
   await eventually('it fails', async () => (await asked()) instanceof Error);
-  const before = clock.ms;
+  const before = clock.assumedMs;
   expect(await asked()).toMatchObject({ reason: 'error', status: 503 });
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(clock.ms).toBe(before);
+  expect(clock.assumedMs).toBe(before);
   lab.k8s.on(`GET ${JOBS}`, page([aJobObject(1)], '5')).on(`WATCH ${JOBS}`, lines('open', bookmark('6')));
   await eventually('it is told again', async () => !((await asked()) instanceof Error));
   await asked();
-  expect(clock.ms).toBeGreaterThan(before);
+  expect(clock.assumedMs).toBeGreaterThan(before);
 });
 
 test('a right that is missing is told at once', async () => {
@@ -131,3 +131,69 @@ test('nothing is watched once nobody follows any more, and all again for the nex
   expect((await reflector.follow(NAME).next(SOON)).job?.metadata.name).toBe(NAME);
   expect(lab.k8s.seen('GET', JOBS).map(({ path }) => path)).toEqual([JOBS, JOBS]);
 });
+
+test('what is told again after a time is an answer of the cluster only if something was heard of it meanwhile', async () => {
+  let watching: ServerResponse | undefined;
+  lab.k8s.on(`GET ${JOBS}`, page([aJobObject(1)], '5')).on(`WATCH ${JOBS}`, (reply) => {
+    watching = reply;
+    reply.writeHead(200).flushHeaders();
+  });
+  let answers = 0;
+  const listener = {
+    answered() {
+      answers += 1;
+    },
+    failed() {},
+  };
+  const followed = lab.reflector().follow(NAME, listener);
+  const asked = async (): Promise<number> => {
+    const before = answers;
+    expect((await followed.next({ signal, afterMs: 20 })).job?.metadata.name).toBe(NAME);
+    return answers - before;
+  };
+  expect(await asked()).toBe(1);
+  await eventually('it is watched', async () => lab.k8s.watches === 2);
+  await eventually('nothing is heard', async () => (await asked()) === 0);
+  watching?.write(bookmark('6'));
+  await eventually('something is heard', async () => (await asked()) === 1);
+  expect(await asked()).toBe(0);
+});
+
+test('an older Job of the name, that a watch tells is gone, takes nothing from the one that was read', async () => {
+  const older = { metadata: { ...aJobObject(10).metadata, uid: 'u-older' } };
+  lab.k8s
+    .on(`GET ${JOBS}`, page([aJobObject(8), aJobObject(9, OTHER)], '9'))
+    .on(`WATCH ${JOBS}`, lines('open', line('DELETED', older), line('MODIFIED', aJobObject(11, OTHER))));
+  const reflector = lab.reflector();
+  const [one, other] = [reflector.follow(NAME), reflector.follow(OTHER)];
+  while ((await other.next(SOON)).job?.metadata.resourceVersion !== '11');
+  expect((await one.next({ signal, afterMs: 0 })).job?.metadata.resourceVersion).toBe('8');
+});
+
+const UNREADABLE = { metadata: { ...aJobObject(2, OTHER).metadata, uid: undefined } };
+
+test.each(['a list', 'a watch'])(
+  'one of ours that cannot be read, in %s, is the trouble of whoever follows it alone',
+  async (where) => {
+    const isListed = where === 'a list';
+    lab.k8s
+      .on(`GET ${JOBS}`, page(isListed ? [UNREADABLE, aJobObject(1)] : [aJobObject(1), aJobObject(2, OTHER)], '5'))
+      .on(`GET ${JOBS}/${OTHER}`, { body: UNREADABLE })
+      .on(
+        `WATCH ${JOBS}`,
+        lines(
+          'open',
+          ...(isListed ? [] : [line('MODIFIED', { metadata: { ...UNREADABLE.metadata, resourceVersion: '6' } })]),
+          line('MODIFIED', aJobObject(7)),
+        ),
+      );
+    const reflector = lab.reflector();
+    const [one, other] = [reflector.follow(NAME), reflector.follow(OTHER)];
+    const failure = (async () => {
+      for (;;) await other.next(SOON);
+    })();
+    await expect(failure).rejects.toMatchObject({ reason: 'error' });
+    while ((await one.next(SOON)).job?.metadata.resourceVersion !== '7');
+    expect(lab.k8s.seen('WATCH', JOBS)).toHaveLength(1);
+  },
+);

@@ -72,6 +72,11 @@ export class Entry {
     this.changed();
   }
 
+  /** That one, and not a later one of its name. */
+  lostJob(uid: string): void {
+    if (this.job?.metadata.uid === uid) this.sawJob(undefined);
+  }
+
   sawPod(pod: SeenPod): void {
     const known = this.pods.get(pod.metadata.uid);
     if (isSame(known, pod) && known?.deleted === pod.deleted) return;
@@ -136,12 +141,15 @@ const isSame = (a: K8sJob | SeenPod | undefined, b: K8sJob | SeenPod | undefined
 interface Ways {
   /** Why nothing is known of the cluster now. */
   failure(): ClusterFailure | undefined;
+  /** Counts what was heard of the cluster. */
+  heard(): number;
   leave(): void;
   listener?: ClusterListener;
 }
 
 export class Follower implements Followed {
   private told = -1;
+  private heard = -1;
   private waiting: (() => void) | undefined;
 
   constructor(
@@ -164,8 +172,7 @@ export class Follower implements Followed {
       if (failure) throw failure;
       const leftMs = until - performance.now();
       if (entry.isKnown && (this.told < entry.changes || leftMs <= 0)) {
-        this.told = entry.changes;
-        this.listener?.answered();
+        this.answered();
         return entry.view;
       }
       await this.woken(entry.isKnown ? leftMs : undefined, signal);
@@ -179,6 +186,15 @@ export class Follower implements Followed {
   close(): void {
     this.entry.remove(this);
     this.ways.leave();
+  }
+
+  /** What is known, told again, is no answer of the cluster. */
+  private answered(): void {
+    const { changes } = this.entry;
+    const heard = this.ways.heard();
+    if (this.told < changes || this.heard < heard) this.listener?.answered();
+    this.told = changes;
+    this.heard = heard;
   }
 
   private woken(afterMs: number | undefined, signal: AbortSignal): Promise<void> {

@@ -15,11 +15,13 @@ export class FollowedKeeper implements ListKeeper {
   generation = 0;
   /** Once listed it is watched: whatever happens from then on is told. */
   isWatching = false;
+  /** Counts the answers. */
+  heard = 0;
   /** Why nothing is known. */
   failure: ClusterFailure | undefined;
   private failingSince: number | undefined;
   /** Those that the list under way covers, and what it has of them. */
-  private covered: Entry[] = [];
+  private covered = new Set<Entry>();
   private uids = new Set<string>();
 
   constructor(
@@ -32,13 +34,16 @@ export class FollowedKeeper implements ListKeeper {
   listing(): void {
     this.generation += 1;
     this.isWatching = false;
-    this.covered = [...this.entries.values()];
+    this.covered = new Set(this.entries.values());
     this.uids = new Set();
   }
 
   listed(object: unknown): void {
     const entry = this.entryOf(object);
-    if (entry) this.uids.add(this.give(entry, object));
+    if (!entry) return;
+    const uid = this.give(entry, object);
+    if (uid !== undefined) this.uids.add(uid);
+    else this.covered.delete(entry);
   }
 
   synced(): void {
@@ -47,7 +52,7 @@ export class FollowedKeeper implements ListKeeper {
       entry.keepOnly(this.side, this.uids);
       entry.sawAll(this.side);
     }
-    this.covered = [];
+    this.covered.clear();
     for (const entry of this.entries.values()) if (!entry.knows(this.side)) this.uncovered(entry);
   }
 
@@ -57,6 +62,7 @@ export class FollowedKeeper implements ListKeeper {
   }
 
   answered(): void {
+    this.heard += 1;
     this.failingSince = undefined;
     this.failure = undefined;
   }
@@ -75,23 +81,27 @@ export class FollowedKeeper implements ListKeeper {
     return name === undefined ? undefined : this.entries.get(name);
   }
 
-  private give(entry: Entry, object: unknown, isDeleted = false): string {
+  /** One that cannot be read is told to those that follow it alone. */
+  private give(entry: Entry, object: unknown, isDeleted = false): string | undefined {
     const uid = this.side === 'jobs' ? giveJob(entry, object, isDeleted) : givePod(entry, object, isDeleted);
-    entry.told.add(uid);
+    if (uid === undefined) entry.failed(unreadableFailure());
+    else entry.told.add(uid);
     return uid;
   }
 }
 
-function giveJob(entry: Entry, object: unknown, isDeleted: boolean): string {
+function giveJob(entry: Entry, object: unknown, isDeleted: boolean): string | undefined {
   const job = K8sJob.safeParse(object).data;
-  if (!job) throw unreadableFailure();
-  entry.sawJob(isDeleted ? undefined : job);
-  return job.metadata.uid;
+  if (!job) return undefined;
+  const { uid } = job.metadata;
+  if (isDeleted) entry.lostJob(uid);
+  else entry.sawJob(job);
+  return uid;
 }
 
-function givePod(entry: Entry, object: unknown, isDeleted: boolean): string {
+function givePod(entry: Entry, object: unknown, isDeleted: boolean): string | undefined {
   const pod = Pod.safeParse(object).data;
-  if (!pod) throw unreadableFailure();
+  if (!pod) return undefined;
   entry.sawPod({ ...pod, ...(isDeleted && { deleted: true as const }) });
   return pod.metadata.uid;
 }

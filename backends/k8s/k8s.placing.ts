@@ -57,8 +57,9 @@ export class JobPlacing {
     const { followed, signal, clock } = this.watching;
     for (let before = 0; !signal.aborted; ) {
       const view = await followed.next({ signal, afterMs: this.dueMs() });
-      const passedMs = clock.ms - before;
-      before = clock.ms;
+      const nowMs = clock.assumedMs;
+      const passedMs = nowMs - before;
+      before = nowMs;
       const placed = await this.placedIn(view);
       if (placed && standingOf(placed.pod) !== 'pending') {
         const hasWaited = this.said !== undefined || this.watching.allocation.placedAs !== undefined;

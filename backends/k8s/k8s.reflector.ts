@@ -52,7 +52,10 @@ export class K8sReflector {
     this.entries.set(name, entry);
     const watches = this.watches ?? new Watches(this.link, this.deployment, this.pace, this.entries);
     this.watches = watches;
-    const follower = new Follower(entry, { failure: () => watches.failure, leave, ...(listener && { listener }) });
+    const follower = new Follower(entry, {
+      ...{ failure: () => watches.failure, heard: () => watches.heard, leave },
+      ...(listener && { listener }),
+    });
     if (!known) watches.cover(entry);
     return follower;
   }
@@ -104,6 +107,10 @@ class Watches {
   get failure(): ClusterFailure | undefined {
     if (this.ended.signal.aborted) return new ClusterFailure('unreachable', 'its connections were closed');
     return this.keepers.jobs.failure ?? this.keepers.pods.failure;
+  }
+
+  get heard(): number {
+    return this.keepers.jobs.heard + this.keepers.pods.heard;
   }
 
   stop(): void {
