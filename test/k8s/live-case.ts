@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AllocationEvent, AllocationRef, Backend, Job, Watch } from '../../backends/backend.js';
 import { ClusterFailure } from '../../backends/cluster-client.js';
 import { Pod } from '../../backends/k8s/k8s.replies.js';
+import { pause } from '../../backends/pause.js';
 import type { AttemptEnd } from '../../contracts/attempt.js';
 import { allocationName } from '../../policy/naming.js';
 import { buildPayload, type PayloadInput } from '../../policy/payload.js';
@@ -17,6 +18,8 @@ const WRAPPER = readFileSync(new URL('../../wrapper/wrapper.sh', import.meta.url
 const TIMERS = { setupSec: 60, timeoutSec: 300, graderSec: 60, graceSec: 2, lingerSec: 30 };
 /** Of the base-36 digits of an id. */
 const ID_LENGTH = 26;
+
+const AGAIN_MS = 200;
 
 /** A command that the wrapper runs, or a program that runs in its place. */
 export interface LiveInput extends Partial<Omit<PayloadInput, 'timers'>> {
@@ -88,11 +91,13 @@ export class LiveCase {
 
   /** As `watch`, going on wherever the cluster stopped answering. */
   async watchOn(): Promise<void> {
-    for (;;) {
+    while (!this.leaving.signal.aborted) {
       try {
         return await this.watch({ from: { stdout: this.output().length, stderr: 0 } });
       } catch (error) {
         if (!(error instanceof ClusterFailure) || error.reason !== 'unreachable') throw error;
+        // What is known to be out of reach fails at once, and nothing else would have its turn.
+        await pause(AGAIN_MS, this.leaving.signal);
       }
     }
   }
