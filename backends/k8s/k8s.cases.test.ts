@@ -154,6 +154,30 @@ describe('K17 a create whose answer is lost', () => {
   });
 });
 
+test('a Secret that another worker is just making anew is waited for', async () => {
+  const { store } = k8s.fake;
+  const KEY = 'env.EVERDICT_NONCE';
+  let [name, nonce] = ['', ''];
+  const unlisten = store.onChange(({ kind, object: { metadata } }) => {
+    if (kind !== 'secrets') return;
+    unlisten();
+    name = metadata.name;
+    store.update('secrets', NAMESPACE, name, ({ data = {} }) => {
+      nonce = data[KEY] ?? '';
+      delete data[KEY];
+    });
+  });
+  const found = await k8s.run(recording(), {
+    during: once('waiting', () =>
+      store.update('secrets', NAMESPACE, name, ({ data = {} }) => {
+        data[KEY] = nonce;
+      }),
+    ),
+  });
+  expect(found.outcome).toBe('passed');
+  expect(found.waiting[0]).toMatch(/couldn't find key env.EVERDICT_NONCE/);
+});
+
 describe('K19 a quota', () => {
   const quota = (hard: Record<string, string>) =>
     k8s.fake.store.create('resourcequotas', NAMESPACE, {

@@ -9,6 +9,7 @@ import { goneOf, isOver } from './k8s.gone.js';
 import { readEvents, readPods, removeOthers } from './k8s.lookups.js';
 import { pullFailureOf, pullTroubleOf } from './k8s.pull.js';
 import type { K8sJob, SeenPod } from './k8s.replies.js';
+import { lacksObject } from './k8s.start.js';
 import { type Choice, choosePod, provenanceOf, standingOf } from './k8s.status.js';
 import { readJob } from './k8s.submit.js';
 import { type Unbegun, type Waiting, waitingOf } from './k8s.waiting.js';
@@ -25,6 +26,8 @@ const SOON_MS = 1_500;
 /** Between two looks at events, of which nothing tells: longer each time. */
 const LONGEST_LOOK_MS = 30_000;
 const LOOK_GROWTH = 2;
+/** What replaces an object that a pod needs has done so by then, and its node has tried again. */
+const LACK_MS = 20_000;
 /** What a call of its own tells, the watches tell in a moment. */
 const LAG_MS = 250;
 
@@ -42,6 +45,8 @@ export class JobPlacing {
   private pendingMs = 0;
   /** Since an image could not be pulled. Absent: nothing keeps it away. */
   private pullErrorMs: number | undefined;
+  /** By the clock, since an object was first missed. */
+  private lackMs: number | undefined;
   private events: Events = [];
   /** By the clock, since events were last read, and when they are read again. */
   private unreadMs = 0;
@@ -138,8 +143,14 @@ export class JobPlacing {
     if (this.isPlaced) this.pendingMs += passedMs;
     else this.unplacedMs += passedMs;
     if (this.waitedMs >= SOON_MS) yield* this.say(waiting.detail);
-    const failure = waiting.failure ?? this.pullFailure(pod, passedMs) ?? this.lateness(waiting);
+    const failure = this.lasting(waiting, pod, passedMs) ?? this.pullFailure(pod, passedMs) ?? this.lateness(waiting);
     return failure && failed(failure);
+  }
+
+  private lasting({ failure }: Waiting, pod: SeenPod | undefined, passedMs: number): AttemptFailure | undefined {
+    if (!pod || !lacksObject(pod)) this.lackMs = undefined;
+    else this.lackMs = this.lackMs === undefined ? 0 : this.lackMs + passedMs;
+    return this.lackMs !== undefined && this.lackMs < LACK_MS ? undefined : failure;
   }
 
   private pullFailure(pod: SeenPod | undefined, passedMs: number): AttemptFailure | undefined {
@@ -189,6 +200,7 @@ export class JobPlacing {
     const due = [this.patienceMs - this.waitedMs, this.lookMs - this.unreadMs];
     if (this.waitedMs < SOON_MS) due.push(SOON_MS - this.waitedMs);
     if (this.pullErrorMs !== undefined) due.push(pullErrorMs - this.pullErrorMs);
+    if (this.lackMs !== undefined) due.push(LACK_MS - this.lackMs);
     return Math.max(LAG_MS, Math.min(...due));
   }
 

@@ -26,6 +26,9 @@ const MEMORY = /OOM-killed|memory limit too low/;
 /** Of a runtime class whose program is not on the node. */
 const RUNTIME = /no runtime for|runtime ?handler/i;
 
+/** Of what a container is to be given. */
+const LACK = /(secret|configmap) ".{1,300}" not found|couldn't find key/i;
+
 /** What a node says that cannot make or start a container, where its words tell more than that. */
 const CAUSES: readonly (readonly [RegExp, AttemptFailure['code'], string])[] = [
   [/argument list too long/, 'BAD_SPEC', 'its variables are longer than its node takes'],
@@ -43,11 +46,7 @@ const CAUSES: readonly (readonly [RegExp, AttemptFailure['code'], string])[] = [
     'BAD_SPEC',
     'the cluster takes no container of root: give an `image` whose user is another, by number',
   ],
-  [
-    /(secret|configmap) ".{1,300}" not found|couldn't find key/i,
-    'BAD_SPEC',
-    'what it is to be given is gone: something in its `namespace` removes objects of cases',
-  ],
+  [LACK, 'BAD_SPEC', 'what it is to be given is gone: something in its `namespace` removes objects of cases'],
 ];
 
 /** Of a node in trouble: another try, or another node, may be better off. */
@@ -76,6 +75,10 @@ export function startFailureOf(pod: Pod, events: Events = []): AttemptFailure | 
   const sandbox = lastOf(eventsOf(events, pod.metadata), 'FailedCreatePodSandBox')?.message ?? '';
   return MEMORY.test(sandbox) || RUNTIME.test(sandbox) ? failureBy(sandbox, pod) : undefined;
 }
+
+/** Whether an object that a pod needs is not there. It is also while somebody who tries the same puts another in its place. */
+export const lacksObject = ({ status: { initContainerStatuses, containerStatuses } }: Pod): boolean =>
+  [...initContainerStatuses, ...containerStatuses].some(({ state }) => LACK.test(state.waiting?.message ?? ''));
 
 function containerFailure({ state }: ContainerStatus, pod: Pod): AttemptFailure | undefined {
   const { waiting, terminated } = state;
