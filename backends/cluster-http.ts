@@ -37,6 +37,9 @@ export interface ByteBudget {
   left: number;
 }
 
+/** One answer has more than is read of it: with less in it, it may be read. */
+export class TooLongAnswer extends ClusterFailure {}
+
 /** An answer that is longer counts as none. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -116,7 +119,7 @@ async function bounded(body: AsyncIterable<Buffer>, budget: ByteBudget = { left:
     size += chunk.length;
     budget.left -= chunk.length;
     if (size > MOST_BYTES) {
-      throw new ClusterFailure('error', `it answers with more than ${MOST_BYTES / 1024 / 1024} MB`);
+      throw new TooLongAnswer('error', `it answers with more than ${MOST_BYTES / 1024 / 1024} MB`);
     }
     if (budget.left < 0) throw new ClusterFailure('error', 'its answers are longer than is read of one cluster');
     chunks.push(chunk);
@@ -130,7 +133,7 @@ const MOST_PARTS = 1_000_000;
 /** The JSON of an answer; nothing if it is none. Short text may stand for very much: how much is counted first. */
 export function jsonOf({ text }: Pick<ClusterReply, 'text'>): unknown {
   if (hasMoreParts(text, MOST_PARTS)) {
-    throw new ClusterFailure('error', 'it answers with more than is read of one cluster');
+    throw new TooLongAnswer('error', 'it answers with more than is read of one cluster');
   }
   try {
     return JSON.parse(text) as unknown;

@@ -118,6 +118,16 @@ test('a list comes in pages, each at its version, and what is left out of one is
   expect(k8s.requests[0]?.query.toString()).toBe('labelSelector=app%3Deverdict&limit=1');
 });
 
+test('a page that is longer than is read of a cluster is asked for with half as many, down to one', async () => {
+  const parts = Array.from({ length: 500_000 }, () => 0);
+  k8s.on(`GET ${PATH}`, (reply, { query }) => {
+    const count = Number(query.get('limit'));
+    reply.end(JSON.stringify({ items: Array.from({ length: count }, () => ({ name: 'x', parts })), metadata: {} }));
+  });
+  expect((await opened().list(PATH, Thing, { limit: 4, signal })).items).toEqual([{ name: 'x' }]);
+  expect(k8s.requests.map(({ query }) => query.get('limit'))).toEqual(['4', '2', '1']);
+});
+
 test('a patch is a merge patch, and a deletion takes along what the object owns', async () => {
   k8s.on(`PATCH ${PATH}`, FOUND).on(`DELETE ${PATH}`, { body: {} }, refusal(404, 'NotFound'), refusal(409, 'Conflict'));
   const client = opened();

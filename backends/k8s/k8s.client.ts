@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { ClusterListener } from '../answered-clock.js';
 import type { ClusterFailure } from '../cluster-client.js';
-import { type ByteBudget, type ClusterCall, type ClusterReply, jsonOf, type Method } from '../cluster-http.js';
+import {
+  type ByteBudget,
+  type ClusterCall,
+  type ClusterReply,
+  jsonOf,
+  type Method,
+  TooLongAnswer,
+} from '../cluster-http.js';
 import type { Egress } from '../egress/guard.js';
 import { patiently } from '../patiently.js';
 import type { K8sAccess } from './k8s.access.js';
@@ -99,9 +106,19 @@ export class K8sClient {
     return this.patiently(listing, () => this.page(path, item, listing));
   }
 
-  /** The same, asked once. */
+  /** The same, asked once; of a page that is too long, half is asked for. */
   async page<Item extends z.ZodType>(path: string, item: Item, listing: Listing): Promise<Listed<z.infer<Item>>> {
-    const { labelSelector, fieldSelector, limit = PER_PAGE, from, signal, budget } = listing;
+    for (let { limit = PER_PAGE } = listing; ; limit = Math.floor(limit / 2)) {
+      try {
+        return await this.pageOf(path, item, { ...listing, limit });
+      } catch (error) {
+        if (!(error instanceof TooLongAnswer) || limit < 2) throw error;
+      }
+    }
+  }
+
+  private async pageOf<Item extends z.ZodType>(path: string, item: Item, listing: Listing) {
+    const { labelSelector, fieldSelector, limit, from, signal, budget } = listing;
     const query = { labelSelector, fieldSelector, limit, continue: from };
     const { items, metadata } = parsed(await this.ask('GET', path, { signal, budget, query }), ListPage);
     const found = z.array(item).safeParse(items);
