@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, startPostgres } from '../../../dev/postgres.js';
@@ -16,11 +16,15 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
+/** With those of its processes that answer clients, which learn of its end a moment later. */
 async function killed({ pid }: PostgresServer): Promise<void> {
-  const target = identify(pid);
+  const targets = [pid, ...childrenOf(pid)].map(identify);
   process.kill(pid, 'SIGKILL');
-  while (isAlive(target)) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (targets.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 describe('embedded Postgres', () => {
   let dir: string;

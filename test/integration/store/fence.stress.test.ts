@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { asked, aWorld, POOL, type World } from './world.js';
 
@@ -84,10 +85,12 @@ test('no more attempts are live than there are slots while the ledger is lost ag
   const counter = async () => {
     while (!isOver) seen.most = Math.max(seen.most, await liveNow());
   };
-  setTimeout(() => {
+  const end = async () => {
+    await sleep(ROUNDS_MS);
+    while (seen.opened <= 50) await pause();
     isOver = true;
-  }, ROUNDS_MS);
-  await Promise.all([loser(), counter(), ...Array.from({ length: 30 }, contender)]);
+  };
+  await Promise.all([end(), loser(), counter(), ...Array.from({ length: 30 }, contender)]);
 
   expect(seen.most).toBeLessThanOrEqual(slots);
   expect(seen.opened).toBeGreaterThan(50);
