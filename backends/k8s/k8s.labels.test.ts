@@ -93,7 +93,7 @@ describe('isOurs', () => {
     expect(isOurs(labels, owner)).toBe(false);
   });
 
-  test('K25 made by a version with fewer labels, or others, it is still ours', () => {
+  test('made by a version with fewer labels, or others, it is still ours', () => {
     const { 'everdict.dev/scorecard': _, ...fewer } = labelsOf(owner);
     expect(isOurs({ ...fewer, 'everdict.dev/case': 'written otherwise' }, owner)).toBe(true);
   });

@@ -72,7 +72,7 @@ test.each<[string, Record<string, string>]>([
   ['nobody: it has but the name', { ...NAMED, 'everdict.dev/deployment': 'dep' }],
   ['another deployment', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'other' }],
   ['another attempt', { ...NAMED, ...OF_RUN, 'everdict.dev/deployment': 'dep', 'everdict.dev/attempt': '2' }],
-])('K25 a Job of that name that says it is of %s is left alone, and its pod', async (_, own) => {
+])('K17 a Job of that name that says it is of %s is left alone, and its pod', async (_, own) => {
   const { spec } = aFakeJob(JOB_NAME);
   const template = { ...spec.template, metadata: { labels: own } };
   const metadata = { name: JOB_NAME, labels: own };
@@ -85,7 +85,7 @@ test.each<[string, Record<string, string>]>([
   expect(lab.calls().filter((call) => call.startsWith('delete'))).toEqual([]);
 });
 
-test('K25 a pod that has but the name of one of ours is left alone', async () => {
+test('a pod that has but the name of one of ours is left alone', async () => {
   await lab.submit();
   const { spec } = await placed();
   const labels = { ...NAMED, 'everdict.dev/deployment': 'other', 'everdict.dev/workspace': 'acme' };
@@ -138,7 +138,7 @@ describe('what a sweep sees', () => {
     expect(await lab.list('pods:')).toEqual({ allocations: [expected(JOB_NAME)] });
   });
 
-  test('K25 are not what has but the name of an allocation', async () => {
+  test('are not what has but the name of an allocation', async () => {
     const { spec } = aFakeJob('else', { suspend: true });
     const owner = { 'everdict.dev/deployment': 'dep', 'everdict.dev/workspace': 'acme' };
     const labels = { ...NAMED, ...owner };
