@@ -148,7 +148,8 @@ test(
     const [run] = await platform.runs(id);
     expect(run).toMatchObject({ errorClass: 'config', errorCode: 'SECRET_MISSING', attempts: 0 });
     expect(run?.reason).toContain('no-such-token');
-    expect(nomad.requests).toEqual([]);
+    // The sweep may look for what earlier runtimes left there.
+    expect(nomad.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     await platform.expectNothingLeft(id, request.runtime);
   },
   MINUTE,
