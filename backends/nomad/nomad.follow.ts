@@ -28,7 +28,7 @@ const LONGEST_TROUBLED_MS = 20_000;
 /** A job that never stops printing is overdue so much later than one that is read to its end. */
 const OVERDUE_GRACE_MS = 60_000;
 /** With the record in hand: how long the rest is looked for, which a job that goes on printing does not hold up. */
-const CLOSING_MS = 10_000;
+const CLOSING_MS = 20_000;
 const CLOSING: LogPatience = { firstMs: 250, longestMs: 1_000, tries: 4 };
 
 /** Follows what an allocation prints until its record, or until it ended. */
