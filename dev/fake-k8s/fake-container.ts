@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ended, killGroup, launch } from '../job-process.js';
 import { type Command, ConfigMissing } from './fake-command.js';
 import type { FakeImages } from './fake-images.js';
 import type { KubeletPace } from './fake-kubelet-pace.js';
 import { ContainerLog } from './fake-log.js';
 import type { Container, ContainerStatus } from './fake-objects.js';
-import { ended, killDescendant, killGroup, launch, terminate } from './fake-process.js';
+import { killDescendant, terminate } from './fake-process.js';
 import { type Pulling, pullImage } from './fake-pull.js';
 import { startFailure } from './fake-start-failure.js';
 import { timestamp } from './fake-store.js';
@@ -178,7 +179,8 @@ export class ContainerRun {
       this.set({ started: true, ready: !place.isInit, state: { running: { startedAt } } });
       place.changed();
     }, place.pace.noticeMs);
-    const code = await end;
+    const { code } = await end;
+    this.log.end();
     clearTimeout(noticed);
     if (this.why === 'node') this.terminated(255, startedAt, { reason: 'Unknown' });
     else this.terminated(code, startedAt, this.why === 'oom' ? { reason: 'OOMKilled' } : {});

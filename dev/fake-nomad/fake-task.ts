@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ended, killGroup, launch } from '../job-process.js';
 import type { TaskDocument, TaskGroup } from './fake-documents.js';
-import { type Command, commandOf, ended, isContainer, killGroup, launch } from './fake-driver.js';
+import { type Command, commandOf, isContainer } from './fake-driver.js';
 import { type TaskDirectories, Unfit, type Variables, writeTemplates } from './fake-interpolation.js';
 import type { TaskState } from './fake-state.js';
 import { addEvent, addTerminated } from './fake-task-events.js';
