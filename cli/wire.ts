@@ -10,10 +10,13 @@ import {
   WorkspaceView,
 } from '../contracts/access.js';
 import { AuditEvent } from '../contracts/audit.js';
+import { StoppedEarly } from '../contracts/early-stop.js';
+import { Reroll } from '../contracts/reroll.js';
 import { AttemptView, RunView } from '../contracts/run.js';
 import { WaitingView } from '../contracts/run-waiting.js';
-import { Counts, Rate, ScorecardView } from '../contracts/scorecard.js';
+import { ScorecardView } from '../contracts/scorecard.js';
 import { OldestRun, ProgressEvent } from '../contracts/scorecard-events.js';
+import { Counts, Rate } from '../contracts/scorecard-numbers.js';
 import { Rotation, SecretStored, SecretView } from '../contracts/secret.js';
 import { Straggler, Stragglers } from '../contracts/straggler.js';
 
@@ -24,8 +27,13 @@ import { Straggler, Stragglers } from '../contracts/straggler.js';
 
 const rate = z.object(Rate.shape);
 
+/** A platform of before says nothing of what its scorecards carry on. */
 export const ScorecardReply = z.object({
   ...ScorecardView.shape,
+  retryOf: z.string().nullish(),
+  regradeOf: z.string().nullish(),
+  rerolls: z.array(z.object(Reroll.shape)).default([]),
+  stoppedEarly: z.object(StoppedEarly.shape).nullish(),
   counts: z.object(Counts.shape),
   rates: z.object({ firstAttempt: rate, final: rate, infraExcluded: rate }),
 });

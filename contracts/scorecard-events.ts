@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ErrorClass } from './attempt.js';
 import { Outcome } from './run.js';
-import { Counts, Rates, ScorecardStatus } from './scorecard.js';
+import { ScorecardStatus } from './scorecard.js';
+import { Counts, Rates } from './scorecard-numbers.js';
 
 /** The case that has been running for longest. */
 export const OldestRun = z.strictObject({ run: z.int(), caseId: z.string(), trial: z.int(), ageMs: z.int() });

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { WorkClass } from './admission.js';
 import { EvalCase } from './case.js';
+import { EarlyStop, StoppedEarly } from './early-stop.js';
 import { Params } from './harness.js';
 import { CaseId, SpecRef } from './ids.js';
+import { Reroll } from './reroll.js';
 import { Outcome } from './run.js';
+import { Counts, Rates } from './scorecard-numbers.js';
 
 /** Free text about where a scorecard comes from: `sha`, `branch`, `pr` and whatever else helps to find it. */
 const Metadata = z
@@ -36,6 +39,8 @@ export const ScorecardRequest = z.strictObject({
   cases: CaseFilter.optional(),
   trials: z.int().min(1).max(1_000).default(1),
   class: WorkClass.default('batch'),
+  /** Ends it as soon as a gate's verdict is certain, at a stated rate of error. */
+  earlyStop: EarlyStop.optional(),
   /** At most so many of its cases at once, whatever the runtimes would admit. */
   concurrency: z.int().min(1).max(100_000).optional(),
   /** So long after it was submitted, every run that has no outcome is ended. At most 30 days. */
@@ -77,41 +82,6 @@ export type Settlement = z.infer<typeof Settlement>;
 export const ScorecardStatus = z.enum(['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled']);
 export type ScorecardStatus = z.infer<typeof ScorecardStatus>;
 
-/** Runs by state. The first four add up to `submitted` at every instant; the last four to `settled`. */
-export const Counts = z.strictObject({
-  submitted: z.int(),
-  queued: z.int(),
-  waiting: z.int(),
-  running: z.int(),
-  settled: z.int(),
-  passed: z.int(),
-  failed: z.int(),
-  errored: z.int(),
-  cancelled: z.int(),
-  /** Of `errored`, those with class `infra`. */
-  infraErrors: z.int(),
-  /** Of `settled`, those that an operator decided. They are in no pass rate. */
-  decided: z.int(),
-});
-export type Counts = z.infer<typeof Counts>;
-
-/** A share with its 95 % Wilson interval; all but `n` are absent-as-null when `n` is 0. */
-export const Rate = z.strictObject({
-  n: z.int(),
-  passed: z.int(),
-  rate: z.number().nullable(),
-  low: z.number().nullable(),
-  high: z.number().nullable(),
-});
-export type Rate = z.infer<typeof Rate>;
-
-/**
- * The pass rate, always three ways, over what was measured. `firstAttempt` and `final` are over settled − cancelled,
- * `infraExcluded` over those without infra errors. Provisional while `counts.settled` is below `counts.submitted`.
- */
-export const Rates = z.strictObject({ firstAttempt: Rate, final: Rate, infraExcluded: Rate });
-export type Rates = z.infer<typeof Rates>;
-
 export const ScorecardView = z.strictObject({
   id: z.string(),
   status: ScorecardStatus,
@@ -130,5 +100,13 @@ export const ScorecardView = z.strictObject({
   /** When every run that has no outcome is ended. */
   deadlineAt: z.string().nullable(),
   finishedAt: z.string().nullable(),
+  /** The scorecard whose finished results it carries on. */
+  retryOf: z.string().nullable(),
+  /** The scorecard whose stored answers it grades anew. */
+  regradeOf: z.string().nullable(),
+  /** The re-roll ledger, oldest first; empty: no result of it was ever run again. */
+  rerolls: z.array(Reroll),
+  /** Why it ended before all its cases did; null: it did not. */
+  stoppedEarly: StoppedEarly.nullable(),
 });
 export type ScorecardView = z.infer<typeof ScorecardView>;

@@ -1,4 +1,4 @@
-import type { Rate, Rates } from '../contracts/scorecard.js';
+import type { Rate, Rates } from '../contracts/scorecard-numbers.js';
 
 /** Two-sided 95 % quantile of the normal distribution. */
 const Z = 1.959963984540054;

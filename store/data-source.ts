@@ -26,6 +26,10 @@ import { EndLimitsApart0000000000025 } from '../migrations/0025_end_limits_apart
 import { NotePlacement0000000000026 } from '../migrations/0026_note_placement.js';
 import { KeepRegistrySecrets0000000000027 } from '../migrations/0027_keep_registry_secrets.js';
 import { NoteLogMarks0000000000028 } from '../migrations/0028_note_log_marks.js';
+import { JudgeScorecards0000000000029 } from '../migrations/0029_judge_scorecards.js';
+import { CarryResults0000000000030 } from '../migrations/0030_carry_results.js';
+import { StopEarly0000000000031 } from '../migrations/0031_stop_early.js';
+import { DeleteScorecards0000000000032 } from '../migrations/0032_delete_scorecards.js';
 import { explainRefusal } from './database-refused.js';
 import { KEEP_ALIVE, limitsOf, PooledClient } from './pooled-client.js';
 import { type Queryable, rows } from './sql.js';
@@ -58,6 +62,10 @@ const MIGRATIONS = [
   NotePlacement0000000000026,
   KeepRegistrySecrets0000000000027,
   NoteLogMarks0000000000028,
+  JudgeScorecards0000000000029,
+  CarryResults0000000000030,
+  StopEarly0000000000031,
+  DeleteScorecards0000000000032,
 ];
 
 /** Oldest major version of the server that this was tried with. */

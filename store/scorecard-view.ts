@@ -1,4 +1,5 @@
-import type { Counts, Rates, ScorecardStatus, ScorecardView } from '../contracts/scorecard.js';
+import type { ScorecardStatus, ScorecardView } from '../contracts/scorecard.js';
+import type { Counts, Rates } from '../contracts/scorecard-numbers.js';
 import { type RateCounts, ratesOf } from '../policy/rates.js';
 import { type Queryable, rows } from './sql.js';
 
@@ -30,6 +31,10 @@ interface ScorecardRow {
   paused_at: Date | null;
   pause_reason: string | null;
   finished_at: Date | null;
+  retry_of: string | null;
+  regrade_of: string | null;
+  rerolls: ScorecardView['rerolls'];
+  stopped_early: ScorecardView['stoppedEarly'];
 }
 
 /** `measured`: without the runs that an operator decided. */
@@ -82,7 +87,7 @@ export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<strin
 export const SCORECARD_ROWS = `
   SELECT s.id, d.id || '@' || d.version AS dataset, h.id || '@' || h.version AS harness, s.runtime, s.class, s.trials,
          s.metadata, s.created_at, s.deadline_at, s.cancel_requested_at, s.paused_at, s.pause_reason,
-         s.finished_at
+         s.finished_at, s.retry_of, s.regrade_of, s.rerolls, s.stopped_early
   FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk JOIN harnesses h ON h.pk = s.harness_pk`;
 
 function statusOf(scorecard: ScorecardRow, counts: Counts): ScorecardStatus {
@@ -131,4 +136,8 @@ const toView = (scorecard: ScorecardRow, { counts, rates }: Tally): ScorecardVie
   createdAt: scorecard.created_at.toISOString(),
   deadlineAt: scorecard.deadline_at?.toISOString() ?? null,
   finishedAt: scorecard.finished_at?.toISOString() ?? null,
+  retryOf: scorecard.retry_of,
+  regradeOf: scorecard.regrade_of,
+  rerolls: scorecard.rerolls,
+  stoppedEarly: scorecard.stopped_early,
 });

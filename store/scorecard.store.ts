@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { WorkClass } from '../contracts/admission.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
-import type { Counts, Rates, ScorecardView } from '../contracts/scorecard.js';
+import type { ScorecardView } from '../contracts/scorecard.js';
+import type { Counts, Rates } from '../contracts/scorecard-numbers.js';
 import type { OpenRun } from '../policy/partition.js';
 import { auditWithin } from './audit-draft.js';
 import { confirmNamed } from './confirmation.js';

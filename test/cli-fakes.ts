@@ -193,6 +193,7 @@ export function aScorecard({
     createdAt: '2026-01-01T00:00:00.000Z',
     deadlineAt: null,
     finishedAt: '2026-01-01T00:01:05.000Z',
+    rerolls: [],
     ...rest,
   };
 }

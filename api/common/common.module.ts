@@ -34,6 +34,7 @@ import { PoolLoadStore } from '../../store/pool-load.store.js';
 import { PredictionStore } from '../../store/prediction.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
+import { ResultStore } from '../../store/result.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
@@ -73,6 +74,7 @@ const STORES = [
   PoolStore,
   PredictionStore,
   ProgressStore,
+  ResultStore,
   RegistryStore,
   RunStore,
   RuntimeStore,

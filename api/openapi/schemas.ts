@@ -7,8 +7,9 @@ import { AttemptEvent, CutEvent, EndEvent, PieceEvent } from '../../contracts/lo
 import { AttemptView, RunView, Score } from '../../contracts/run.js';
 import { ListedRun, QueueEntry, ShownRun, WaitingView } from '../../contracts/run-waiting.js';
 import { RuntimeSpec } from '../../contracts/runtime.js';
-import { Counts, Rate, Rates, RunRequest, ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
+import { RunRequest, ScorecardRequest, ScorecardView } from '../../contracts/scorecard.js';
 import { FinishEvent, OldestRun, ProgressEvent, RunEvent } from '../../contracts/scorecard-events.js';
+import { Counts, Rate, Rates } from '../../contracts/scorecard-numbers.js';
 import { Straggler, Stragglers } from '../../contracts/straggler.js';
 import { Problem } from '../common/problem.js';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Counts, ScorecardView } from '../../../contracts/scorecard.js';
+import type { ScorecardView } from '../../../contracts/scorecard.js';
+import type { Counts } from '../../../contracts/scorecard-numbers.js';
 import type { E2ePlatform } from '../platform.js';
 
 const EVERY_MS = 20;

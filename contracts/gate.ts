@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { ComparedScorecard, Incomparable, PairedTest } from './comparison.js';
+import { CaseId, ScorecardId, SpecId, SpecRef, SpecVersion } from './ids.js';
+import { Description, Tags } from './runtime.js';
+import { Rate } from './scorecard-numbers.js';
+
+const Share = z.number().min(0).max(1);
+const MostCases = z.int().min(0).max(100_000);
+
+/** What cases with a tag must reach, beside all of them. */
+const TagRule = z
+  .strictObject({ minPassRate: Share.optional(), maxRegressions: MostCases.optional() })
+  .refine((rule) => Object.keys(rule).length > 0, 'says nothing: give `minPassRate` or `maxRegressions`');
+
+/** The rules of a gate. Every share is of 1, over cases (not trials), and a case without a verdict is never a pass. */
+export const GateRules = z.strictObject({
+  /** Share of the selected cases that must pass. */
+  minPassRate: Share.optional(),
+  /** Cases that passed in the baseline and fail now. Needs a baseline. */
+  maxRegressions: MostCases.optional(),
+  perTag: z.record(z.string().min(1).max(63), TagRule).optional(),
+  /** Cases that must pass, by id or by tag. */
+  critical: z
+    .strictObject({
+      cases: z.array(CaseId).min(1).max(10_000).optional(),
+      tags: z.array(z.string().min(1).max(63)).min(1).max(50).optional(),
+    })
+    .refine((rule) => Object.keys(rule).length > 0, 'says nothing: give `cases` or `tags`')
+    .optional(),
+  /** Of the trials of a case, so many must pass for the case to. Absent: all. */
+  minTrialsPassed: z.int().min(1).max(1_000).optional(),
+  /** Share of the expected cases that must have a verdict of their graders. */
+  minCoverage: Share.default(1),
+  /** Share of the expected cases that may be errored by infrastructure. */
+  maxInfraShare: Share.default(1),
+  /** Whether results that had a verdict may have been run again: `infra` refuses them, `any` counts the last. */
+  rerolls: z.enum(['infra', 'any']).default('infra'),
+});
+export type GateRules = z.infer<typeof GateRules>;
+
+/** A registered, immutable version of the rules. */
+export const GatePolicy = GateRules.extend({
+  id: SpecId,
+  version: SpecVersion,
+  description: Description.optional(),
+  tags: Tags,
+});
+export type GatePolicy = z.infer<typeof GatePolicy>;
+
+export const GateVerdict = z.enum(['pass', 'block', 'blocked_missing', 'not_comparable', 'inconclusive']);
+export type GateVerdict = z.infer<typeof GateVerdict>;
+
+export const GateReasonCode = z.enum([
+  'PASS_RATE_BELOW_MINIMUM',
+  'TOO_MANY_REGRESSIONS',
+  'TAG_PASS_RATE_BELOW_MINIMUM',
+  'TOO_MANY_TAG_REGRESSIONS',
+  'CRITICAL_CASE_NOT_PASSED',
+  'CRITICAL_CASE_UNKNOWN',
+  'COVERAGE_BELOW_MINIMUM',
+  'INFRA_SHARE_ABOVE_MAXIMUM',
+  'VERDICTS_REROLLED',
+  'DATASET_DIFFERS',
+  'CASES_DIFFER',
+  'GRADERS_DIFFER',
+  'TRIALS_DIFFER',
+  'UNDECIDED_CASES',
+  'NO_CASES',
+  'STOPPED_EARLY',
+  'ALL_RULES_HOLD',
+]);
+export type GateReasonCode = z.infer<typeof GateReasonCode>;
+
+/** One ground of a verdict, with the numbers of the rule it comes from. */
+export const GateReason = z.strictObject({
+  code: GateReasonCode,
+  /** A sentence with the numbers and the first cases by name. */
+  message: z.string(),
+  rule: z.string().nullable().describe('The rule of the policy, as a path: `perTag.json.minPassRate`'),
+  limit: z.number().nullable(),
+  actual: z.number().nullable(),
+  /** Case keys, the first of `count`. */
+  cases: z.array(z.string()),
+  count: z.int(),
+});
+export type GateReason = z.infer<typeof GateReason>;
+
+/** What would decide a verdict that is inconclusive. */
+export const WouldDecide = z.strictObject({
+  /** Runs to run again, the first of `rerunCount`; `retry` of the scorecard with `classes` does it. */
+  rerun: z.array(z.string()),
+  rerunCount: z.int(),
+  classes: z.array(z.string()),
+  /** More trials of each undecided case; 0: none are needed. */
+  moreTrials: z.int(),
+  message: z.string(),
+});
+export type WouldDecide = z.infer<typeof WouldDecide>;
+
+export const GateEvidence = z.strictObject({
+  /** Cases that were expected: those of the baseline and the candidate's own. */
+  expected: z.int(),
+  /** Of them with a verdict of their graders. */
+  covered: z.int(),
+  missing: z.int(),
+  infraErrored: z.int(),
+  passRate: Rate,
+  regressions: z.array(z.string()),
+  regressionCount: z.int(),
+  candidate: ComparedScorecard,
+  baseline: ComparedScorecard.nullable(),
+  differs: z.array(Incomparable),
+  basis: z.enum(['all', 'intersection']),
+  test: PairedTest.nullable(),
+  wouldDecide: WouldDecide.nullable(),
+});
+export type GateEvidence = z.infer<typeof GateEvidence>;
+
+export const GateRequest = z.strictObject({
+  /** A scorecard, or the name of a pinned baseline. Absent: rules that need one are refused. */
+  baseline: z.union([ScorecardId, SpecId]).optional(),
+  candidate: ScorecardId,
+  /** A registered policy, or the rules themselves. */
+  policy: z.union([SpecRef, GateRules]),
+  /** Compare only the cases that are the same on both sides, and say so. */
+  on: z.enum(['all', 'intersection']).default('all'),
+  /** Wait so long for a candidate that is not finished, seconds; then, or without it, 409. */
+  waitSec: z.int().min(1).max(50).optional(),
+});
+export type GateRequest = z.infer<typeof GateRequest>;
+
+/** Somebody's word against a verdict. */
+export const GateOverride = z.strictObject({
+  verdict: z.enum(['pass', 'block']),
+  reason: z.string().trim().min(1, 'says nothing').max(1_000),
+});
+export type GateOverride = z.infer<typeof GateOverride>;
+
+export const GateResult = z.strictObject({
+  id: z.string(),
+  /** What the rules say; it stays, whoever overrides it. */
+  verdict: GateVerdict,
+  /** What counts: the override's, else the rules'. */
+  effective: GateVerdict,
+  reasons: z.array(GateReason),
+  evidence: GateEvidence,
+  policy: z.strictObject({ ref: z.string().nullable(), hash: z.string(), rules: GateRules }),
+  override: GateOverride.extend({ by: z.string(), at: z.string() }).nullable(),
+  by: z.string(),
+  createdAt: z.string(),
+});
+export type GateResult = z.infer<typeof GateResult>;

@@ -1,0 +1,74 @@
+import type { DataSource } from 'typeorm';
+import type { ErrorClass } from '../contracts/attempt.js';
+import type { Outcome, Score } from '../contracts/run.js';
+import type { CaseResult } from '../policy/case-result.js';
+import { usageOf } from '../policy/usage.js';
+import { rows } from './sql.js';
+
+interface ResultRow {
+  id: string;
+  case_id: string;
+  trial: number;
+  tags: string[];
+  outcome: Outcome | null;
+  error_class: ErrorClass | null;
+  error_code: string | null;
+  reason: string | null;
+  is_decided: boolean;
+  scores: Score[] | null;
+  usage: string | null;
+  duration_ms: number | null;
+  content_hash: string;
+  graders_hash: string;
+}
+
+/** What the runs of a scorecard came to, all of them at once, to judge and to compare it. */
+export class ResultStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */
+  async ofScorecard(id: string): Promise<CaseResult[]> {
+    const found = await rows<ResultRow>(
+      this.dataSource,
+      `SELECT r.id, r.case_id, r.trial, c.tags, r.outcome, r.error_class, r.error_code, r.reason,
+         r.decided_by IS NOT NULL AS is_decided, r.scores, a.record ->> 'usage' AS usage,
+         (a.record ->> 'commandMs')::int AS duration_ms, md5((c.content - 'graders')::text) AS content_hash,
+         md5(coalesce(s.graders, c.content -> 'graders', '[]')::text) AS graders_hash
+       FROM runs r JOIN scorecards s ON s.id = r.scorecard_id
+       JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
+       LEFT JOIN attempts a ON a.run_id = coalesce(r.carried_from, r.id) AND a.attempt = r.settled_attempt
+       WHERE r.scorecard_id = $1 ORDER BY r.ordinal`,
+      [id],
+    );
+    return found.map(toResult);
+  }
+}
+
+function toResult(stored: ResultRow): CaseResult {
+  return {
+    runId: stored.id,
+    caseId: stored.case_id,
+    trial: stored.trial,
+    tags: stored.tags,
+    ...(stored.outcome !== null && { outcome: stored.outcome }),
+    ...(stored.error_class !== null && { errorClass: stored.error_class }),
+    ...(stored.error_code !== null && { errorCode: stored.error_code }),
+    ...(stored.reason !== null && { reason: stored.reason }),
+    isDecided: stored.is_decided,
+    scores: stored.scores ?? [],
+    usage: usageOf(reportOf(stored.usage)),
+    ...(stored.duration_ms !== null && { durationMs: stored.duration_ms }),
+    contentHash: stored.content_hash,
+    gradersHash: stored.graders_hash,
+  };
+}
+
+/** The usage file of a run, kept in hex; it is JSON by agreement only. */
+function reportOf(hex: string | null): unknown {
+  if (hex === null) return undefined;
+  try {
+    return JSON.parse(Buffer.from(hex, 'hex').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
