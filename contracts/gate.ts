@@ -12,14 +12,17 @@ const TagRule = z
   .strictObject({ minPassRate: Share.optional(), maxRegressions: MostCases.optional() })
   .refine((rule) => Object.keys(rule).length > 0, 'says nothing: give `minPassRate` or `maxRegressions`');
 
-/** The rules of a gate. Every share is of 1, over cases (not trials), and a case without a verdict is never a pass. */
-export const GateRules = z.strictObject({
-  /** Share of the selected cases that must pass. */
+/**
+ * Every share is of 1, over the expected cases (not their trials): those of the baseline and the candidate's own. A case
+ * was measured if its graders gave a verdict, or it broke by its own fault; one that was not is never a pass.
+ */
+const Rules = z.strictObject({
+  /** Share of the expected cases that must pass. */
   minPassRate: Share.optional(),
-  /** Cases that passed in the baseline and fail now. Needs a baseline. */
+  /** At most so many cases that passed in the baseline do not now. Needs a baseline. */
   maxRegressions: MostCases.optional(),
   perTag: z.record(z.string().min(1).max(63), TagRule).optional(),
-  /** Cases that must pass, by id or by tag. */
+  /** Cases that must pass, by id or by tag; each of them must be there. */
   critical: z
     .strictObject({
       cases: z.array(CaseId).min(1).max(10_000).optional(),
@@ -29,22 +32,30 @@ export const GateRules = z.strictObject({
     .optional(),
   /** Of the trials of a case, so many must pass for the case to. Absent: all. */
   minTrialsPassed: z.int().min(1).max(1_000).optional(),
-  /** Share of the expected cases that must have a verdict of their graders. */
+  /** Share of the expected cases that must have been measured; of those of the baseline, too. At least one case must. */
   minCoverage: Share.default(1),
-  /** Share of the expected cases that may be errored by infrastructure. */
+  /** Share of the expected cases that infrastructure may leave without a verdict; of those of the baseline, too. */
   maxInfraShare: Share.default(1),
   /** Whether results that had a verdict may have been run again: `infra` refuses them, `any` counts the last. */
   rerolls: z.enum(['infra', 'any']).default('infra'),
 });
+
+/** The rest only says when those are believed. */
+const saysWhatMustPass = ({ minPassRate, maxRegressions, perTag = {}, critical }: z.infer<typeof Rules>): boolean =>
+  [minPassRate, maxRegressions, critical].some((rule) => rule !== undefined) || Object.keys(perTag).length > 0;
+const NO_RULE = 'says nothing of what must pass: give `minPassRate`, `maxRegressions`, `perTag` or `critical`';
+
+/** The rules of a gate. */
+export const GateRules = Rules.refine(saysWhatMustPass, NO_RULE);
 export type GateRules = z.infer<typeof GateRules>;
 
 /** A registered, immutable version of the rules. */
-export const GatePolicy = GateRules.extend({
+export const GatePolicy = Rules.extend({
   id: SpecId,
   version: SpecVersion,
   description: Description.optional(),
   tags: Tags,
-});
+}).refine(saysWhatMustPass, NO_RULE);
 export type GatePolicy = z.infer<typeof GatePolicy>;
 
 export const GateVerdict = z.enum(['pass', 'block', 'blocked_missing', 'not_comparable', 'inconclusive']);
@@ -79,7 +90,7 @@ export const GateReason = z.strictObject({
   rule: z.string().nullable().describe('The rule of the policy, as a path: `perTag.json.minPassRate`'),
   limit: z.number().nullable(),
   actual: z.number().nullable(),
-  /** Case keys, the first of `count`. */
+  /** Case ids, the first of `count`. */
   cases: z.array(z.string()),
   count: z.int(),
 });
@@ -87,12 +98,14 @@ export type GateReason = z.infer<typeof GateReason>;
 
 /** What would decide a verdict that is inconclusive. */
 export const WouldDecide = z.strictObject({
-  /** Runs to run again, the first of `rerunCount`; `retry` of the scorecard with `classes` does it. */
+  /** Runs to run again, of the candidate and of the baseline, the first of `rerunCount`. */
   rerun: z.array(z.string()),
   rerunCount: z.int(),
+  /** What a retry of their scorecard is asked for to run them again; none: a retry does not reach them. */
   classes: z.array(z.string()),
   /** More trials of each undecided case; 0: none are needed. */
   moreTrials: z.int(),
+  /** The same in a sentence, with the calls that do it. */
   message: z.string(),
 });
 export type WouldDecide = z.infer<typeof WouldDecide>;
@@ -100,11 +113,15 @@ export type WouldDecide = z.infer<typeof WouldDecide>;
 export const GateEvidence = z.strictObject({
   /** Cases that were expected: those of the baseline and the candidate's own. */
   expected: z.int(),
-  /** Of them with a verdict of their graders. */
+  /** Of them those that were measured. */
   covered: z.int(),
+  /** Of them those that are absent, cancelled or not finished. */
   missing: z.int(),
+  /** Of them those that infrastructure left without a verdict. */
   infraErrored: z.int(),
+  /** Of the expected cases. */
   passRate: Rate,
+  /** Cases that passed in the baseline and do not now, the first of `regressionCount`. */
   regressions: z.array(z.string()),
   regressionCount: z.int(),
   candidate: ComparedScorecard,
@@ -136,16 +153,22 @@ export const GateOverride = z.strictObject({
 });
 export type GateOverride = z.infer<typeof GateOverride>;
 
+export const SpokenOverride = GateOverride.extend({ by: z.string(), at: z.string() });
+export type SpokenOverride = z.infer<typeof SpokenOverride>;
+
 export const GateResult = z.strictObject({
   id: z.string(),
   /** What the rules say; it stays, whoever overrides it. */
   verdict: GateVerdict,
-  /** What counts: the override's, else the rules'. */
+  /** What counts: that of the last override, else the rules'. */
   effective: GateVerdict,
   reasons: z.array(GateReason),
   evidence: GateEvidence,
   policy: z.strictObject({ ref: z.string().nullable(), hash: z.string(), rules: GateRules }),
-  override: GateOverride.extend({ by: z.string(), at: z.string() }).nullable(),
+  /** The last one; null: nobody said otherwise. */
+  override: SpokenOverride.nullable(),
+  /** All of them, oldest first. */
+  overrides: z.array(SpokenOverride),
   by: z.string(),
   createdAt: z.string(),
 });

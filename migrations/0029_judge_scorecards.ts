@@ -29,12 +29,8 @@ export class JudgeScorecards0000000000029 implements MigrationInterface {
         result jsonb NOT NULL,
         created_by text NOT NULL,
         created_at timestamptz NOT NULL DEFAULT now(),
-        override_verdict text CHECK (override_verdict IN ('pass', 'block')),
-        override_reason text,
-        overridden_by text,
-        overridden_at timestamptz,
-        CHECK ((override_verdict IS NULL) = (override_reason IS NULL)),
-        CHECK ((override_verdict IS NULL) = (overridden_by IS NULL AND overridden_at IS NULL))
+        -- What people said against it, oldest first: verdict, reason, by, at.
+        overrides jsonb NOT NULL DEFAULT '[]'
       );
       CREATE INDEX gates_by_workspace ON gates (workspace_id, id DESC);
       CREATE INDEX gates_by_candidate ON gates (candidate, id DESC);
