@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdmissionModule } from './admission/admission.module.js';
 import { TrailModule } from './audit/trail.module.js';
+import { BaselinesModule } from './baselines/baselines.module.js';
 import { type CommonProviders, commonModule } from './common/common.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
@@ -23,6 +24,7 @@ import { SimulationModule } from './simulation/simulation.module.js';
     HarnessesModule,
     RuntimesModule,
     ScorecardsModule,
+    BaselinesModule,
     SharedModule,
     RegistryModule,
     RunsModule,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.command.js';
+import { addBaselineCommands } from './baseline.commands.js';
 import { addBootstrap } from './bootstrap.command.js';
 import { addCompletion } from './completion.command.js';
 import { addDevCommand } from './dev.command.js';
@@ -57,6 +58,7 @@ export function buildProgram(terminal: Terminal): Command {
   addSecretCommands(program, terminal);
   program.commandsGroup('Evaluating:');
   addScorecardCommands(program, terminal);
+  addBaselineCommands(program, terminal);
   addRunCommands(program, terminal);
   addQueueCommands(program, terminal);
   addSimulate(program, terminal);

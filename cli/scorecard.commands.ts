@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
-import { listOptions, optionsOf } from './options.js';
-import { type ListQuery, list, moreOf } from './pages.js';
+import { optionsOf } from './options.js';
+import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { headline, rateTable, runTable } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
+import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { addStragglers } from './stragglers.command.js';
-import { plain, table } from './text.js';
+import { plain } from './text.js';
 import { readScorecard } from './watch.js';
 import { RunReply, ScorecardReply } from './wire.js';
 
@@ -29,7 +30,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addScorecardPause(group, terminal);
   addCancel(group, terminal);
   addScorecardSettle(group, terminal);
-  addList(group, terminal);
+  addScorecardList(group, terminal);
 }
 
 function addWatch(group: Command, terminal: Terminal): void {
@@ -96,23 +97,5 @@ function addCancel(group: Command, terminal: Terminal): void {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await session.client.post(pathOf(id, '/cancel'), ScorecardReply);
       session.answer(raw, () => `${id} is ${reply.status}\nnext: npx everdict scorecard watch ${id}\n`);
-    });
-}
-
-function addList(group: Command, terminal: Terminal): void {
-  listOptions(group.command('list'))
-    .description('scorecards, newest first')
-    .action(async (_options, command: Command) => {
-      const options = optionsOf<ListQuery>(command);
-      const session = new Session(terminal, options);
-      const listing = await list(session, '/scorecards', ScorecardReply, options);
-      const heads = ['id', 'status', 'passed', 'what', 'created'].map((title) => ({ title }));
-      const rows = listing.items.map((scorecard) => {
-        const { id, status, counts, createdAt } = scorecard;
-        return [id, status, `${counts.passed}/${counts.submitted}`, headline(scorecard), createdAt.slice(0, 19)];
-      });
-      session.answer({ items: listing.raw, next: listing.next }, () =>
-        rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : 'no scorecards yet\n',
-      );
     });
 }

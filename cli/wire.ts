@@ -10,6 +10,7 @@ import {
   WorkspaceView,
 } from '../contracts/access.js';
 import { AuditEvent } from '../contracts/audit.js';
+import { BaselineView } from '../contracts/baseline.js';
 import { StoppedEarly } from '../contracts/early-stop.js';
 import { Reroll } from '../contracts/reroll.js';
 import { AttemptView, RunView } from '../contracts/run.js';
@@ -63,6 +64,7 @@ export const ChangedMemberReply = z.object(ChangedMember.shape);
 export type ChangedMemberReply = z.infer<typeof ChangedMemberReply>;
 export const CiBindingReply = z.object(CiBindingView.shape);
 export type CiBindingReply = z.infer<typeof CiBindingReply>;
+export const BaselineReply = z.object(BaselineView.shape);
 export const WorkspaceReply = z.object(WorkspaceView.shape);
 export const WhoAmIReply = z.object({ ...WhoAmI.shape, workspaces: z.array(WorkspaceReply) });
 export type WhoAmIReply = z.infer<typeof WhoAmIReply>;

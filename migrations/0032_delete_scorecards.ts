@@ -9,7 +9,17 @@ export class DeleteScorecards0000000000032 implements MigrationInterface {
         ADD COLUMN deleted_by text,
         -- When it is gone for good. Until then it can be restored.
         ADD COLUMN purge_at timestamptz,
-        ADD COLUMN logs_purged_at timestamptz;
+        ADD COLUMN logs_purged_at timestamptz,
+        -- How far it is. Of one that is open, its runs say whether it is queued or runs.
+        ADD COLUMN phase text NOT NULL GENERATED ALWAYS AS (
+          CASE
+            WHEN finished_at IS NOT NULL THEN CASE WHEN cancel_requested_at IS NULL THEN 'completed' ELSE 'cancelled' END
+            WHEN cancel_requested_at IS NOT NULL THEN 'cancelling'
+            WHEN paused_at IS NOT NULL THEN 'paused'
+            ELSE 'open'
+          END) STORED;
+      CREATE INDEX scorecards_by_phase ON scorecards (workspace_id, phase, id DESC);
+      CREATE INDEX scorecards_of_dataset ON scorecards (dataset_pk, id DESC);
       CREATE INDEX scorecards_to_purge ON scorecards (purge_at) WHERE purge_at IS NOT NULL;
 
       -- Days after its end that a scorecard, and the logs of its runs, are kept. NULL: for ever.

@@ -27,7 +27,7 @@ interface ScorecardRow {
   metadata: ScorecardView['metadata'];
   created_at: Date;
   deadline_at: Date | null;
-  cancel_requested_at: Date | null;
+  phase: Exclude<ScorecardStatus, 'queued' | 'running'> | 'open';
   paused_at: Date | null;
   pause_reason: string | null;
   finished_at: Date | null;
@@ -86,17 +86,15 @@ export async function talliesOf(db: Queryable, ids: string[]): Promise<Map<strin
 /** FROM and columns of what a view shows beside its tally. */
 export const SCORECARD_ROWS = `
   SELECT s.id, d.id || '@' || d.version AS dataset, h.id || '@' || h.version AS harness, s.runtime, s.class, s.trials,
-         s.metadata, s.created_at, s.deadline_at, s.cancel_requested_at, s.paused_at, s.pause_reason,
+         s.metadata, s.created_at, s.deadline_at, s.phase, s.paused_at, s.pause_reason,
          s.finished_at, s.retry_of, s.regrade_of, s.rerolls, s.stopped_early
   FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk JOIN harnesses h ON h.pk = s.harness_pk`;
 
-function statusOf(scorecard: ScorecardRow, counts: Counts): ScorecardStatus {
-  const isCancelled = scorecard.cancel_requested_at !== null;
-  if (scorecard.finished_at !== null) return isCancelled ? 'cancelled' : 'completed';
-  if (isCancelled) return 'cancelling';
-  if (scorecard.paused_at !== null) return 'paused';
-  return counts.running + counts.settled > 0 ? 'running' : 'queued';
-}
+/** An open one runs once a run of it has begun. */
+const statusOf = ({ phase }: ScorecardRow, { running, settled }: Counts): ScorecardStatus => {
+  if (phase !== 'open') return phase;
+  return running + settled > 0 ? 'running' : 'queued';
+};
 
 /** The scorecards that `where` selects, each with its tally. */
 export async function viewsOf(db: Queryable, where: string, params: unknown[]): Promise<ScorecardView[]> {

@@ -8,6 +8,7 @@ import { auditWithin } from './audit-draft.js';
 import { confirmNamed } from './confirmation.js';
 import { demandOfRow } from './demand-row.js';
 import { type Creation, claimKey } from './idempotency.store.js';
+import { listed, type ScorecardFilter } from './scorecard-filter.js';
 import { insertScorecard, type NewScorecard } from './scorecard-insert.js';
 import { RUN_TALLY, talliesOf, viewsOf } from './scorecard-view.js';
 import { affected, row, rows, transaction } from './sql.js';
@@ -106,10 +107,10 @@ export class ScorecardStore {
     return found?.created_by;
   }
 
-  /** Newest first; `after` is the last id of the page before. */
-  list(workspaceId: string, { after, limit }: { after?: string; limit: number }): Promise<ScorecardView[]> {
-    const where = 'WHERE s.workspace_id = $1 AND ($2::text IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3';
-    return viewsOf(this.dataSource, where, [workspaceId, after ?? null, limit]);
+  /** Newest first. */
+  async list(workspaceId: string, filter: ScorecardFilter): Promise<ScorecardView[]> {
+    const { where, params } = await listed(this.dataSource, workspaceId, filter);
+    return viewsOf(this.dataSource, where, params);
   }
 
   async counts(id: string): Promise<Counts | undefined> {

@@ -13,6 +13,7 @@ import { SecretNamings } from '../../secrets/secret-namings.js';
 import { SecretRotation } from '../../secrets/secret-rotation.js';
 import { AttemptStore } from '../../store/attempt.store.js';
 import { AuditStore } from '../../store/audit.store.js';
+import { BaselineStore } from '../../store/baseline.store.js';
 import { CandidateStore } from '../../store/candidate.store.js';
 import { CensusStore } from '../../store/census.store.js';
 import { CiBindingStore } from '../../store/ci-binding.store.js';
@@ -54,6 +55,7 @@ import { WorkflowClient } from './workflow.client.js';
 const STORES = [
   AttemptStore,
   AuditStore,
+  BaselineStore,
   CandidateStore,
   CensusStore,
   CiBindingStore,

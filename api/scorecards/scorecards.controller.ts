@@ -6,7 +6,7 @@ import { ListedRun } from '../../contracts/run-waiting.js';
 import { ScorecardRequest, ScorecardView, Settlement } from '../../contracts/scorecard.js';
 import { Stragglers } from '../../contracts/straggler.js';
 import { Caller, type Principal } from '../common/caller.js';
-import { ListQuery, type Page, pageOf } from '../common/cursor.js';
+import { type Page, pageOf } from '../common/cursor.js';
 import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
 import { Requires } from '../common/requires.js';
 import { RunQuery } from '../common/run-query.js';
@@ -14,7 +14,7 @@ import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { EventPositionId } from './event-position.js';
-import { EventQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
+import { EventQuery, ScorecardQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
 
 @Controller('scorecards')
@@ -53,10 +53,16 @@ export class ScorecardsController {
 
   @Get()
   @Requires('read')
-  @Operation({ summary: 'Scorecards, newest first', answer: { status: 200, schema: pageOf(ScorecardView) } })
+  @Operation({
+    summary: 'Scorecards, newest first',
+    description:
+      'The newest that a branch can be compared with: `status=completed`, `stoppedEarly=false`, `metadata=branch=main`, ' +
+      'its `dataset` and `harness`, `limit=1`.',
+    answer: { status: 200, schema: pageOf(ScorecardView) },
+  })
   list(
     @Caller() { workspace }: Principal,
-    @Query({ schema: ListQuery }) query: ListQuery,
+    @Query({ schema: ScorecardQuery }) query: ScorecardQuery,
   ): Promise<Page<ScorecardView>> {
     return this.scorecards.list(workspace, query);
   }

@@ -1,6 +1,38 @@
 import { z } from 'zod';
+import { ScorecardId, SpecRef } from '../../contracts/ids.js';
 import { ScorecardStatus } from '../../contracts/scorecard.js';
 import { line } from '../../contracts/text.js';
+import { ListQuery } from '../common/cursor.js';
+
+const Named = SpecRef.refine(
+  (ref) => !ref.endsWith('@latest'),
+  'means another version from time to time: give the version, or the id alone for every one',
+).optional();
+
+/** `key=value`; the value may hold more `=`. */
+const Pair = z
+  .string()
+  .max(1_100)
+  .regex(/^[^=]+=/, 'is not `key=value`');
+
+const Pairs = z.union([Pair.transform((pair) => [pair]), z.array(Pair).max(50)]).transform((pairs, ctx) => {
+  const entries = pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]);
+  const metadata: Record<string, string> = Object.fromEntries(entries);
+  if (Object.keys(metadata).length === pairs.length) return metadata;
+  ctx.addIssue('gives a key twice, and a scorecard has one value of each');
+  return z.NEVER;
+});
+
+/** Query of the list of scorecards: each narrows it down. */
+export const ScorecardQuery = ListQuery.extend({
+  status: ScorecardStatus.optional().describe('Only those in this status'),
+  dataset: Named.describe('Only those of this dataset: `id`, for every version, or `id@version`'),
+  harness: Named.describe('Only those of this harness: `id`, for every version, or `id@version`'),
+  metadata: Pairs.optional().describe('Only those with this entry, as `branch=main`; several: all of them'),
+  retryOf: ScorecardId.optional().describe('Only those that retry this scorecard'),
+  stoppedEarly: z.enum(['true', 'false']).optional().describe('Only those that did, or did not, end before all cases'),
+});
+export type ScorecardQuery = z.infer<typeof ScorecardQuery>;
 
 export const EventQuery = z.strictObject({
   runs: z.enum(['true', 'false']).default('true').describe('`false`: only how many there are, none by itself'),

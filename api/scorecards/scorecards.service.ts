@@ -15,7 +15,7 @@ import { ProgressStore } from '../../store/progress.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import type { Principal } from '../common/caller.js';
-import { decodeCursor, type ListQuery, type Page, toPage } from '../common/cursor.js';
+import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { Operator } from '../common/operator.js';
@@ -28,7 +28,7 @@ import { WaitingService } from '../queue/waiting.service.js';
 import type { EventPosition } from './event-position.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
-import type { StragglerQuery } from './scorecards.schema.js';
+import type { ScorecardQuery, StragglerQuery } from './scorecards.schema.js';
 
 /** A scorecard that was submitted, with what is worth knowing of what it uses. */
 export interface SubmittedScorecard {
@@ -93,9 +93,13 @@ export class ScorecardsService {
     return { view, warnings: created.kind === 'created' ? warningsOf(uses) : [] };
   }
 
-  async list(workspace: string, { cursor, limit }: ListQuery): Promise<Page<ScorecardView>> {
+  async list(
+    workspace: string,
+    { cursor, limit, stoppedEarly, ...filter }: ScorecardQuery,
+  ): Promise<Page<ScorecardView>> {
     const after = decodeCursor(z.string(), cursor);
-    const rows = await this.scorecards.list(workspace, { after, limit: limit + 1 });
+    const isStoppedEarly = stoppedEarly === undefined ? undefined : stoppedEarly === 'true';
+    const rows = await this.scorecards.list(workspace, { ...filter, isStoppedEarly, after, limit: limit + 1 });
     return toPage(
       rows,
       limit,

@@ -27,6 +27,7 @@ export interface RouteLine {
 }
 
 const NEW = [200, 201];
+const UNKNOWN = `sc_${'0'.repeat(26)}`;
 const SECRET = { use: 'env', value: 'sesame-0123456789' };
 const aCase = { id: 'one', task: 'say one' };
 const version = (kind: string, id: string, rest = ''): Pick<RouteLine, 'path' | 'foreign'> => ({
@@ -196,6 +197,11 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     ...of('scorecards', 'settled', '/cases/case-0/settle'),
     body: { outcome: 'failed', reason: 'seen by eye' },
   },
+  // Nothing is pinned, nor completed.
+  'PUT /baselines/:name': { permission: 'curate', ok: 404, path: '/baselines/main', body: { scorecard: UNKNOWN } },
+  'GET /baselines': { permission: 'read', ok: 200 },
+  'GET /baselines/:name': { permission: 'read', ok: 404, path: '/baselines/main' },
+  'DELETE /baselines/:name': { permission: 'curate', ok: 404, path: '/baselines/main' },
   'POST /runs': {
     permission: 'run',
     ok: 202,

@@ -16,12 +16,15 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const ROUTES = [
+  'delete /baselines/{name}',
   'delete /ci-bindings/{id}',
   'delete /keys/{id}',
   'delete /members/{subject}',
   'delete /secrets/{name}',
   'get /admission/audit',
   'get /audit',
+  'get /baselines',
+  'get /baselines/{name}',
   'get /ci-bindings',
   'get /datasets',
   'get /datasets/{id}/versions/{version}',
@@ -87,6 +90,7 @@ const ROUTES = [
   'post /secrets/rotate-key',
   'post /simulate',
   'post /workspaces',
+  'put /baselines/{name}',
   'put /datasets/{id}/versions/{version}/tags',
   'put /harnesses/{id}/versions/{version}/tags',
   'put /runtimes/{id}/versions/{version}/tags',
