@@ -73,14 +73,14 @@ export const CaseChange = z.strictObject({
 });
 export type CaseChange = z.infer<typeof CaseChange>;
 
-/** A measured quantity on both sides, over the pairs in which both have it; nulls where there is none. */
+/** A measured quantity on both sides, over the cases in which both have it; nulls where there is none. */
 export const Delta = z.strictObject({
-  /** Pairs. */
+  /** Cases; one with several trials counts with their mean. */
   n: z.int(),
   baseline: z.number().nullable().describe('Mean per run'),
   candidate: z.number().nullable().describe('Mean per run'),
   difference: z.number().nullable(),
-  /** 95 % interval of the mean of the paired differences. */
+  /** 95 % interval of the mean of the paired differences, after Student’s t; null for less than two cases. */
   low: z.number().nullable(),
   high: z.number().nullable(),
   /** Sums over everything that reported it, paired or not. */
@@ -99,14 +99,20 @@ export const GraderChange = z.strictObject({
 });
 export type GraderChange = z.infer<typeof GraderChange>;
 
-/** Paired test over the cases that have a verdict on both sides. Shares are of 1. */
+/**
+ * Paired test over the cases of which both sides are known: passed, failed, or errored by agent, harness or config, which is
+ * no pass. A case with several trials passes if all of them do. Shares are of 1.
+ */
 export const PairedTest = z.strictObject({
+  /** Cases. */
   pairs: z.int(),
+  /** Passed, and do not any more. */
   regressed: z.int(),
+  /** Did not pass, and do now. */
   fixed: z.int(),
   /** Two-sided exact McNemar. */
   pValue: z.number(),
-  /** Candidate's pass rate minus the baseline's, with its 95 % interval. Null without pairs. */
+  /** Candidate's pass rate minus the baseline's, with its 95 % score interval (Tango). Null without pairs. */
   difference: z.number().nullable(),
   low: z.number().nullable(),
   high: z.number().nullable(),
@@ -124,7 +130,9 @@ export const Comparison = z.strictObject({
   changes: z.array(CaseChange),
   /** Whether there are more changes than are listed. */
   hasMore: z.boolean(),
+  /** Those with most regressions first, the first of `graderCount`. */
   graders: z.array(GraderChange),
+  graderCount: z.int(),
   usage: z.strictObject({ tokens: Delta, costUsd: Delta, steps: Delta, durationMs: Delta }),
   test: PairedTest,
 });
@@ -133,9 +141,9 @@ export type Comparison = z.infer<typeof Comparison>;
 /** Trials of one scorecard: what a harness does once, and what it does every time. */
 export const TrialReport = z.strictObject({
   trials: z.int(),
-  /** Cases of which every trial has a verdict of its graders. */
+  /** Cases of which every trial is known: passed, failed, or errored by agent, harness or config, which is no pass. */
   cases: z.int(),
-  /** Cases left out since a trial of theirs has none. */
+  /** Cases left out since a trial of theirs is not: errored by infrastructure, cancelled, decided by hand or not ended. */
   incomplete: z.int(),
   /** Mean over cases of the share of trials that passed, with a 95 % interval over cases. */
   passAt1: z.strictObject({
@@ -153,7 +161,7 @@ export const TrialReport = z.strictObject({
       high: z.number().nullable(),
     }),
   ),
-  /** Cases of which some trials passed and some failed, the closest to a coin first. */
+  /** Cases of which some trials passed and some did not, the closest to a coin first, the first of `flakyCount`. */
   flaky: z.array(z.strictObject({ caseId: z.string(), passed: z.int(), failed: z.int() })),
   flakyCount: z.int(),
 });

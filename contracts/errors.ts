@@ -20,6 +20,7 @@ export const ERROR_CODES = {
   UPLOAD_INCOMPLETE: { status: 408, isRetryable: true },
   CONFLICT: { status: 409, isRetryable: false },
   NAME_TAKEN: { status: 409, isRetryable: false },
+  NOT_COMPARABLE: { status: 409, isRetryable: false },
   RUNTIME_DRAINING: { status: 409, isRetryable: true },
   BODY_TOO_LARGE: { status: 413, isRetryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, isRetryable: false },

@@ -37,5 +37,15 @@ export interface CaseResult {
 export const hasVerdict = ({ outcome, isDecided }: CaseResult): boolean =>
   !isDecided && (outcome === 'passed' || outcome === 'failed');
 
+/**
+ * Whether it passed, where that is known. Failed, or errored by what was under test (agent, harness, config): it did not.
+ * Errored by infrastructure, cancelled, not ended or decided by hand: undefined, since its graders could still say either.
+ */
+export function passedOf({ outcome, errorClass, isDecided }: CaseResult): boolean | undefined {
+  if (isDecided || outcome === undefined || outcome === 'cancelled') return undefined;
+  if (outcome === 'errored' && errorClass === 'infra') return undefined;
+  return outcome === 'passed';
+}
+
 /** `caseId#trial`. */
 export const caseKey = ({ caseId, trial }: Pick<CaseResult, 'caseId' | 'trial'>): string => `${caseId}#${trial}`;

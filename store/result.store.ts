@@ -2,8 +2,10 @@ import type { DataSource } from 'typeorm';
 import type { ErrorClass } from '../contracts/attempt.js';
 import type { Outcome, Score } from '../contracts/run.js';
 import type { CaseResult } from '../policy/case-result.js';
+import type { Side } from '../policy/comparison/side.js';
 import { usageOf } from '../policy/usage.js';
-import { rows } from './sql.js';
+import { viewsOf } from './scorecard-view.js';
+import { row, rows } from './sql.js';
 
 interface ResultRow {
   id: string;
@@ -26,16 +28,45 @@ interface ResultRow {
 export class ResultStore {
   constructor(private readonly dataSource: DataSource) {}
 
+  /** A scorecard as one side of a comparison. Absent: the workspace has no such scorecard. */
+  async side(workspaceId: string, id: string): Promise<Side | undefined> {
+    const [view] = await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2 AND s.deleted_at IS NULL', [
+      workspaceId,
+      id,
+    ]);
+    if (!view) return undefined;
+    const content = await row<{ hash: string }>(
+      this.dataSource,
+      `SELECT d.content_hash AS hash FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk WHERE s.id = $1`,
+      [id],
+    );
+    const { status, dataset, harness, runtime, trials, createdAt, counts, rates, rerolls } = view;
+    const datasetHash = content?.hash ?? '';
+    return {
+      scorecard: { id, status, dataset, datasetHash, harness, runtime, trials, createdAt, counts, rates, rerolls },
+      results: await this.ofScorecard(id),
+    };
+  }
+
+  /** The scorecard that a name of the workspace is pinned to. */
+  async pinned(workspaceId: string, name: string): Promise<string | undefined> {
+    const sql = 'SELECT scorecard_id AS id FROM baselines WHERE workspace_id = $1 AND name = $2';
+    return (await row<{ id: string }>(this.dataSource, sql, [workspaceId, name]))?.id;
+  }
+
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */
   async ofScorecard(id: string): Promise<CaseResult[]> {
     const found = await rows<ResultRow>(
       this.dataSource,
-      `SELECT r.id, r.case_id, r.trial, c.tags, r.outcome, r.error_class, r.error_code, r.reason,
+      `WITH cases AS MATERIALIZED (
+         SELECT c.ordinal, c.tags, md5((c.content - 'graders')::text) AS content_hash,
+           md5(coalesce(s.graders, c.content -> 'graders', '[]')::text) AS graders_hash
+         FROM scorecards s JOIN dataset_cases c ON c.dataset_pk = s.dataset_pk
+         WHERE s.id = $1 AND c.ordinal IN (SELECT case_ordinal FROM runs WHERE scorecard_id = $1))
+       SELECT r.id, r.case_id, r.trial, c.tags, r.outcome, r.error_class, r.error_code, r.reason,
          r.decided_by IS NOT NULL AS is_decided, r.scores, a.record ->> 'usage' AS usage,
-         (a.record ->> 'commandMs')::int AS duration_ms, md5((c.content - 'graders')::text) AS content_hash,
-         md5(coalesce(s.graders, c.content -> 'graders', '[]')::text) AS graders_hash
-       FROM runs r JOIN scorecards s ON s.id = r.scorecard_id
-       JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
+         (a.record ->> 'commandMs')::int AS duration_ms, c.content_hash, c.graders_hash
+       FROM runs r JOIN cases c ON c.ordinal = r.case_ordinal
        LEFT JOIN attempts a ON a.run_id = coalesce(r.carried_from, r.id) AND a.attempt = r.settled_attempt
        WHERE r.scorecard_id = $1 ORDER BY r.ordinal`,
       [id],

@@ -6,10 +6,12 @@ import { ScorecardPausesService } from './scorecard-pauses.service.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
 import { ScorecardsController } from './scorecards.controller.js';
 import { ScorecardsService } from './scorecards.service.js';
+import { SidesService } from './sides.service.js';
 
 @Module({
   imports: [QueueModule],
   controllers: [ScorecardsController, ScorecardPausesController],
-  providers: [ScorecardGate, ScorecardPausesService, ScorecardsService, ScorecardWatcher],
+  providers: [ScorecardGate, ScorecardPausesService, ScorecardsService, ScorecardWatcher, SidesService],
+  exports: [SidesService],
 })
 export class ScorecardsModule {}
