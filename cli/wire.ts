@@ -79,6 +79,7 @@ const waiting = z.object({ ...WaitingView.shape, note: WaitingView.shape.note.op
 /** `waiting` is of lists alone, and `placement` of a run by itself. */
 export const RunReply = z.object({
   ...RunView.shape,
+  carriedFrom: z.string().nullish(),
   scores: z.array(score).nullable(),
   waiting: waiting.nullish(),
   placement: z.string().nullish(),

@@ -19,6 +19,8 @@ export type Score = z.infer<typeof Score>;
 export const RunView = z.strictObject({
   id: z.string(),
   scorecard: z.string().nullable(),
+  /** The run that has its attempts, logs and answer; null: it has them itself. */
+  carriedFrom: z.string().nullable(),
   caseId: z.string(),
   trial: z.int(),
   harness: z.string(),

@@ -8,13 +8,19 @@ export class CarryResults0000000000030 implements MigrationInterface {
         ADD COLUMN regrade_of text COLLATE "C" REFERENCES scorecards,
         -- The re-roll ledger: numbers as they stood before results were left behind, oldest first.
         ADD COLUMN rerolls jsonb NOT NULL DEFAULT '[]',
-        -- Graders of every case, in place of those of the dataset; only where answers are graded anew.
-        ADD COLUMN graders jsonb;
+        -- Only where answers are graded anew: graders of every case, or the dataset that has those of each, in place of
+        -- those of its own dataset.
+        ADD COLUMN graders jsonb,
+        ADD COLUMN grading_dataset_pk bigint REFERENCES datasets,
+        ADD CHECK (graders IS NULL OR grading_dataset_pk IS NULL);
       CREATE INDEX scorecards_by_retry ON scorecards (retry_of) WHERE retry_of IS NOT NULL;
       CREATE INDEX scorecards_by_regrade ON scorecards (regrade_of) WHERE regrade_of IS NOT NULL;
 
       -- The run that has the attempts, logs and answer of this one; NULL: it has them itself.
-      ALTER TABLE runs ADD COLUMN carried_from text COLLATE "C" REFERENCES runs;
+      ALTER TABLE runs
+        ADD COLUMN carried_from text COLLATE "C" REFERENCES runs,
+        -- An earlier result of the same case and trial was left behind: what passes now is no first attempt.
+        ADD COLUMN is_rerolled boolean NOT NULL DEFAULT false;
       CREATE INDEX runs_by_origin ON runs (carried_from) WHERE carried_from IS NOT NULL;
     `);
   }

@@ -115,7 +115,8 @@ async function exactly(db: Queryable, scope: Scope): Promise<number> {
     `SELECT (SELECT coalesce(sum(open.runs), 0)::bigint
              FROM (SELECT id FROM scorecards WHERE finished_at IS NULL ${within(scope)}) s
              CROSS JOIN LATERAL (
-               SELECT count(*) AS runs FROM runs WHERE scorecard_id = s.id AND outcome IS NULL) open)
+               SELECT count(*) AS runs FROM runs
+               WHERE scorecard_id = s.id AND outcome IS NULL AND carried_from IS NULL) open)
        + ${singles(scope)} AS runs`,
     paramsOf(scope),
   );
@@ -130,7 +131,8 @@ async function settledLately(db: Queryable, scope: Scope): Promise<number> {
        SELECT id FROM scorecards WHERE finished_at IS NULL ${within(scope)}
        ORDER BY created_at LIMIT ${PACED_SCORECARDS}) s
      CROSS JOIN LATERAL (
-       SELECT settled_at FROM runs WHERE scorecard_id = s.id AND settled_xid IS NOT NULL
+       SELECT settled_at FROM runs
+       WHERE scorecard_id = s.id AND settled_xid IS NOT NULL AND carried_from IS NULL
        ORDER BY settled_xid DESC, ordinal DESC LIMIT ${PACED_RUNS}) r
      WHERE r.settled_at > now() - make_interval(secs => ${PACE_SEC})`,
     paramsOf(scope),

@@ -37,7 +37,7 @@ const COUNTS = `a.closed_at IS NOT NULL AND a.end_kind IS DISTINCT FROM 'cancell
 const ofScorecards = (condition: string): string => `
   SELECT ${MS} FROM (SELECT id FROM scorecards WHERE ${condition} ORDER BY id DESC LIMIT ${MOST_SCORECARDS}) s
   CROSS JOIN LATERAL (
-    SELECT id FROM runs WHERE scorecard_id = s.id AND settled_xid IS NOT NULL
+    SELECT id FROM runs WHERE scorecard_id = s.id AND settled_xid IS NOT NULL AND carried_from IS NULL
     ORDER BY settled_xid DESC, ordinal DESC LIMIT ${MOST_ATTEMPTS}
   ) r
   JOIN attempts a ON a.run_id = r.id AND ${COUNTS} LIMIT ${MOST_ATTEMPTS}`;

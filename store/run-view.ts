@@ -5,6 +5,7 @@ import { type Queryable, rows } from './sql.js';
 interface RunRow {
   id: string;
   scorecard_id: string | null;
+  carried_from: string | null;
   ordinal: number | null;
   case_id: string;
   trial: number;
@@ -37,14 +38,17 @@ export const RUN_STATE = `CASE WHEN r.outcome IS NOT NULL THEN 'settled' WHEN r.
 export const IS_UNPLACED = `(a.submitted_at IS NULL OR a.waiting IS NOT NULL
   OR (p.kind <> 'local' AND a.placed_as IS NULL))`;
 
+/** The run that has the attempts and logs of run `r`. */
+export const ORIGIN = 'coalesce(r.carried_from, r.id)';
+
 const RUN_ROWS = `
-  SELECT r.id, r.scorecard_id, r.ordinal, r.case_id, r.trial, h.id || '@' || h.version AS harness,
+  SELECT r.id, r.scorecard_id, r.carried_from, r.ordinal, r.case_id, r.trial, h.id || '@' || h.version AS harness,
     p.runtime_id || '@' || r.runtime_version AS runtime,
     ${RUN_STATE} AS state,
     r.outcome, r.error_class, r.error_code, r.reason, r.decided_by, r.scores, r.created_at, r.settled_at,
-    (SELECT count(*) FROM attempts a WHERE a.run_id = r.id) AS attempts,
+    (SELECT count(*) FROM attempts a WHERE a.run_id = ${ORIGIN}) AS attempts,
     (SELECT (a.record ->> 'commandMs')::int FROM attempts a
-     WHERE a.run_id = r.id AND a.attempt = r.settled_attempt) AS duration_ms
+     WHERE a.run_id = ${ORIGIN} AND a.attempt = r.settled_attempt) AS duration_ms
   FROM runs r JOIN pools p ON p.id = r.pool_id JOIN harnesses h ON h.pk = r.harness_pk`;
 
 /** The runs that `where` selects. */
@@ -57,6 +61,7 @@ const toPositioned = (stored: RunRow): PositionedRun => ({
   run: {
     id: stored.id,
     scorecard: stored.scorecard_id,
+    carriedFrom: stored.carried_from,
     caseId: stored.case_id,
     trial: stored.trial,
     harness: stored.harness,

@@ -61,7 +61,8 @@ export const RUN_TALLY = `
     json_build_object(
       'settled', count(*) FILTER (WHERE decided_by IS NULL AND outcome IS NOT NULL),
       'cancelled', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'cancelled'),
-      'passedFirst', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed' AND settled_attempt = 1),
+      'passedFirst', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed' AND settled_attempt = 1
+        AND NOT is_rerolled),
       'passed', count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'passed'),
       'infraErrors',
       count(*) FILTER (WHERE decided_by IS NULL AND outcome = 'errored' AND error_class = 'infra')) AS measured

@@ -27,7 +27,7 @@ const MEDIAN = `
     (SELECT count(*) FROM runs
      WHERE scorecard_id = $1 AND outcome IS NULL AND open_attempt IS NULL AND asked_at IS NULL) AS queued
   FROM (
-    SELECT id, settled_attempt FROM runs
+    SELECT coalesce(carried_from, id) AS id, settled_attempt FROM runs
     WHERE scorecard_id = $1 AND settled_xid IS NOT NULL ORDER BY settled_xid DESC, ordinal DESC LIMIT $2
   ) AS r
   JOIN attempts a ON a.run_id = r.id AND a.attempt = r.settled_attempt`;

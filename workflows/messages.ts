@@ -52,6 +52,8 @@ export interface ScorecardInput {
   total: number;
   /** When every run that has no outcome is ended, epoch ms. */
   deadlineAt?: number;
+  /** It runs nothing: its answers are stored, and graded anew. */
+  isRegrade?: true;
 }
 
 /** Input of `admissionWorkflow`. `carried` is what continue-as-new hands over; without it the ledger is rebuilt. */

@@ -36,6 +36,7 @@ import { PredictionStore } from '../../store/prediction.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
 import { ResultStore } from '../../store/result.store.js';
+import { RetryStore } from '../../store/retry.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
@@ -78,6 +79,7 @@ const STORES = [
   ProgressStore,
   ResultStore,
   RegistryStore,
+  RetryStore,
   RunStore,
   RuntimeStore,
   ScorecardStore,

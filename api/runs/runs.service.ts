@@ -34,7 +34,7 @@ import { invalid } from '../common/schema.pipe.js';
 import { confirmationBy, type Use, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import { WaitingService } from '../queue/waiting.service.js';
-import { keptChunks } from './log-bytes.js';
+import { type AttemptOf, keptChunks } from './log-bytes.js';
 import { LogFollower } from './log-follower.js';
 import type { LogQuery } from './runs.schema.js';
 
@@ -136,14 +136,13 @@ export class RunsService {
   }
 
   async listAttempts(workspace: string, id: string): Promise<AttemptView[]> {
-    await this.read(workspace, id);
-    return this.attempts.list(id);
+    return this.attempts.list(originOf(await this.read(workspace, id)));
   }
 
   /** What the job printed, without the result record. */
   async readLog(workspace: string, id: string, { stream, attempt, offset = 0 }: LogQuery): Promise<JobLog> {
-    const of = { runId: id, attempt: await this.attemptOf(workspace, id, attempt) };
-    const ends = await this.logs.kept(id, of.attempt);
+    const of = await this.attemptOf(workspace, id, attempt);
+    const ends = await this.logs.kept(of.runId, of.attempt);
     if (stream === undefined) {
       const start = { stdout: 0, stderr: 0 };
       return { chunks: keptChunks(this.logs, of, start, ends), from: start };
@@ -161,13 +160,15 @@ export class RunsService {
   ): Promise<(signal: AbortSignal) => AsyncGenerator<StreamEvent>> {
     const position = from === undefined ? undefined : logPosition(from);
     const first = await this.attemptOf(workspace, id, position?.attempt || attempt);
-    return (signal) => this.follower.follow(id, position ?? { attempt: first, stdout: 0, stderr: 0 }, stream, signal);
+    const begin = { attempt: first.attempt, stdout: 0, stderr: 0 };
+    return (signal) => this.follower.follow(first.runId, position ?? begin, stream, signal);
   }
 
-  /** The attempt that is asked for, else the last; 0 before the first. */
-  private async attemptOf(workspace: string, id: string, wanted: number | undefined): Promise<number> {
-    const { attempts } = await this.read(workspace, id);
-    if (wanted === undefined || wanted <= attempts) return wanted ?? attempts;
+  /** The attempt that is asked for, else the last; 0 before the first. Of a run that was carried, those it came with. */
+  private async attemptOf(workspace: string, id: string, wanted: number | undefined): Promise<AttemptOf> {
+    const run = await this.read(workspace, id);
+    const { attempts } = run;
+    if (wanted === undefined || wanted <= attempts) return { runId: originOf(run), attempt: wanted ?? attempts };
     throw notFound('attempt', `${wanted} of run ${id}, which has ${attempts}`);
   }
 
@@ -240,3 +241,6 @@ export class RunsService {
     this.workflows.startCase(input, () => this.runs.markStarted(runId));
   }
 }
+
+/** The run that has its attempts and logs. */
+const originOf = ({ id, carriedFrom }: RunView): string => carriedFrom ?? id;

@@ -14,7 +14,7 @@ import { parseInput } from '../common/schema.pipe.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { EventPositionId } from './event-position.js';
-import { EventQuery, ScorecardQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
+import { EventQuery, linksOf, ScorecardQuery, StragglerQuery, Submitted } from './scorecards.schema.js';
 import { ScorecardsService } from './scorecards.service.js';
 
 @Controller('scorecards')
@@ -45,9 +45,8 @@ export class ScorecardsController {
   ): Promise<Submitted> {
     const { view, warnings } = await this.scorecards.submit(principal, request, key);
     const { id, status, runtime, counts } = view;
-    const self = `/scorecards/${id}`;
-    reply.header('location', self);
-    const links = { self, cases: `${self}/cases`, cancel: `${self}/cancel` };
+    const links = linksOf(id);
+    reply.header('location', links.self);
     return { id, status, runtime, cases: counts.submitted, links, warnings };
   }
 

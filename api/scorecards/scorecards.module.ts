@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
+import { RerollsController } from './rerolls.controller.js';
+import { RetriesService } from './retries.service.js';
+import { RetryGate } from './retry-gate.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardPausesController } from './scorecard-pauses.controller.js';
 import { ScorecardPausesService } from './scorecard-pauses.service.js';
@@ -10,8 +13,16 @@ import { SidesService } from './sides.service.js';
 
 @Module({
   imports: [QueueModule],
-  controllers: [ScorecardsController, ScorecardPausesController],
-  providers: [ScorecardGate, ScorecardPausesService, ScorecardsService, ScorecardWatcher, SidesService],
+  controllers: [RerollsController, ScorecardsController, ScorecardPausesController],
+  providers: [
+    RetriesService,
+    RetryGate,
+    ScorecardGate,
+    ScorecardPausesService,
+    ScorecardsService,
+    ScorecardWatcher,
+    SidesService,
+  ],
   exports: [SidesService],
 })
 export class ScorecardsModule {}

@@ -59,3 +59,9 @@ export const Submitted = z.strictObject({
   warnings: z.array(z.string()),
 });
 export type Submitted = z.infer<typeof Submitted>;
+
+/** Where to go on with a scorecard. */
+export const linksOf = (id: string): Submitted['links'] => {
+  const self = `/scorecards/${id}`;
+  return { self, cases: `${self}/cases`, cancel: `${self}/cancel` };
+};

@@ -26,6 +26,7 @@ import { confirmationBy, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import { WaitingService } from '../queue/waiting.service.js';
 import type { EventPosition } from './event-position.js';
+import { startRoot } from './root-start.js';
 import { ScorecardGate } from './scorecard-gate.js';
 import { ScorecardWatcher } from './scorecard-watcher.js';
 import type { ScorecardQuery, StragglerQuery } from './scorecards.schema.js';
@@ -83,12 +84,7 @@ export class ScorecardsService {
     const view = await this.read(workspace, resolve(created));
     if (created.kind === 'created') {
       this.workflows.signalLimits(created.limits);
-      const { deadlineAt, counts } = view;
-      const input = {
-        ...{ workspaceId: workspace, scorecardId: id, total: counts.submitted },
-        ...(deadlineAt !== null && { deadlineAt: Date.parse(deadlineAt) }),
-      };
-      this.workflows.startScorecard(input, () => this.scorecards.markStarted(id));
+      startRoot(this.workflows, this.scorecards, workspace, view);
     }
     return { view, warnings: created.kind === 'created' ? warningsOf(uses) : [] };
   }

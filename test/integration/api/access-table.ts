@@ -191,6 +191,7 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },
   'POST /scorecards/:id/pause': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/pause'), body: {} },
   'POST /scorecards/:id/resume': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/resume') },
+  'POST /scorecards/:id/retry': { permission: 'stop', ok: 409, ...of('scorecards', 'scorecard', '/retry') },
   'POST /scorecards/:id/cases/:caseId/settle': {
     permission: 'curate',
     ok: 200,

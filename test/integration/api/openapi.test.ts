@@ -87,6 +87,7 @@ const ROUTES = [
   'post /scorecards/{id}/cases/{caseId}/settle',
   'post /scorecards/{id}/pause',
   'post /scorecards/{id}/resume',
+  'post /scorecards/{id}/retry',
   'post /secrets/rotate-key',
   'post /simulate',
   'post /workspaces',
