@@ -98,8 +98,8 @@ export class HttpClient {
   }
 
   /** The bytes of an answer, as they arrive, for as long as they do. */
-  stream(path: string, call: Call = {}): AsyncGenerator<Uint8Array> {
-    return this.pieces(path, call, { silenceMs: this.limitMs });
+  stream(path: string, call: Call = {}, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return this.pieces(path, call, { silenceMs: this.limitMs, ...(signal && { signal }) });
   }
 
   /** The events of a stream until it ends or drops. A platform that is silent for too long counts as gone. */

@@ -4,6 +4,7 @@ import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { headline, rateTable, runTable } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
+import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
 import { addScorecardRun } from './scorecard-run.command.js';
@@ -20,7 +21,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list',
+      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
@@ -31,6 +32,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addCancel(group, terminal);
   addScorecardSettle(group, terminal);
   addScorecardList(group, terminal);
+  addScorecardExport(group, terminal);
 }
 
 function addWatch(group: Command, terminal: Terminal): void {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Usage } from '../policy/case-result.js';
 import type { JobRecord } from '../policy/record.js';
+import { usageOf } from '../policy/usage.js';
 import { storableJson } from './storable.js';
 
 const Hex = z.string().transform((text): Uint8Array => Buffer.from(text, 'hex'));
@@ -37,4 +39,14 @@ export function encodeRecord({ answer, usage, graders, ...rest }: JobRecord): { 
 export function decodeRecord(stored: unknown, answer: Buffer | null): JobRecord | undefined {
   if (stored === null) return undefined;
   return { ...StoredRecord.parse(stored), answer: answer ?? Buffer.alloc(0) };
+}
+
+/** The numbers of a usage file as it is stored, in hex; it is JSON by agreement only. */
+export function storedUsage(hex: string | null): Usage {
+  if (hex === null) return {};
+  try {
+    return usageOf(JSON.parse(Buffer.from(hex, 'hex').toString('utf8')));
+  } catch {
+    return {};
+  }
 }

@@ -3,7 +3,7 @@ import type { ErrorClass } from '../contracts/attempt.js';
 import type { Outcome, Score } from '../contracts/run.js';
 import type { CaseResult } from '../policy/case-result.js';
 import type { Side } from '../policy/comparison/side.js';
-import { usageOf } from '../policy/usage.js';
+import { storedUsage } from './record-json.js';
 import { viewsOf } from './scorecard-view.js';
 import { row, rows } from './sql.js';
 
@@ -87,19 +87,9 @@ function toResult(stored: ResultRow): CaseResult {
     ...(stored.reason !== null && { reason: stored.reason }),
     isDecided: stored.is_decided,
     scores: stored.scores ?? [],
-    usage: usageOf(reportOf(stored.usage)),
+    usage: storedUsage(stored.usage),
     ...(stored.duration_ms !== null && { durationMs: stored.duration_ms }),
     contentHash: stored.content_hash,
     gradersHash: stored.graders_hash,
   };
-}
-
-/** The usage file of a run, kept in hex; it is JSON by agreement only. */
-function reportOf(hex: string | null): unknown {
-  if (hex === null) return undefined;
-  try {
-    return JSON.parse(Buffer.from(hex, 'hex').toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -20,6 +20,7 @@ import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { DialStore } from '../../store/dial.store.js';
 import { DurationStore } from '../../store/duration.store.js';
+import { ExportStore } from '../../store/export.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { HolderStore } from '../../store/holder.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
@@ -63,6 +64,7 @@ const STORES = [
   DatasetStore,
   DialStore,
   DurationStore,
+  ExportStore,
   HarnessStore,
   HolderStore,
   IdempotencyStore,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EvalCase } from '../../contracts/case.js';
 import { Dataset, DatasetSummary } from '../../contracts/dataset.js';
+import { ExportedRun, ExportedScorecard } from '../../contracts/export.js';
 import { Grader } from '../../contracts/grader.js';
 import { HarnessSpec } from '../../contracts/harness.js';
 import { AttemptEvent, CutEvent, EndEvent, PieceEvent } from '../../contracts/log-events.js';
@@ -22,6 +23,8 @@ const NAMED = {
   DatasetSummary,
   EndEvent,
   EvalCase,
+  ExportedRun,
+  ExportedScorecard,
   FinishEvent,
   Grader,
   HarnessSpec,

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
+import { ExportsController } from './exports.controller.js';
+import { ExportsService } from './exports.service.js';
 import { RerollsController } from './rerolls.controller.js';
 import { RetriesService } from './retries.service.js';
 import { RetryGate } from './retry-gate.js';
@@ -13,8 +15,9 @@ import { SidesService } from './sides.service.js';
 
 @Module({
   imports: [QueueModule],
-  controllers: [RerollsController, ScorecardsController, ScorecardPausesController],
+  controllers: [ExportsController, RerollsController, ScorecardsController, ScorecardPausesController],
   providers: [
+    ExportsService,
     RetriesService,
     RetryGate,
     ScorecardGate,

@@ -34,6 +34,12 @@ export const ScorecardQuery = ListQuery.extend({
 });
 export type ScorecardQuery = z.infer<typeof ScorecardQuery>;
 
+export const ExportQuery = z.strictObject({
+  format: z.enum(['jsonl', 'csv']).default('jsonl'),
+  answers: z.enum(['true', 'false']).default('false').describe('`true`: with what each run answered'),
+});
+export type ExportQuery = z.infer<typeof ExportQuery>;
+
 export const EventQuery = z.strictObject({
   runs: z.enum(['true', 'false']).default('true').describe('`false`: only how many there are, none by itself'),
 });

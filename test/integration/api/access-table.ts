@@ -186,6 +186,7 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'GET /scorecards': { permission: 'read', ok: 200 },
   'GET /scorecards/:id': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard') },
   'GET /scorecards/:id/cases': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/cases') },
+  'GET /scorecards/:id/export': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/export') },
   'GET /scorecards/:id/stragglers': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/stragglers') },
   'GET /scorecards/:id/events': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/events') },
   'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },

@@ -53,6 +53,7 @@ const ROUTES = [
   'get /scorecards/{id}',
   'get /scorecards/{id}/cases',
   'get /scorecards/{id}/events',
+  'get /scorecards/{id}/export',
   'get /scorecards/{id}/stragglers',
   'get /secrets',
   'get /whoami',
