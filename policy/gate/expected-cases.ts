@@ -9,7 +9,9 @@ export interface ExpectedCase {
   now: Standing;
   /** In the baseline; absent: it is not in there. */
   before?: Standing;
-  /** Whether infrastructure is why it has no verdict. */
+  /** Whether it passed, or every trial of it is known. */
+  isMeasured: boolean;
+  /** Whether infrastructure failed a trial of it, and the others did not make it pass. */
   isInfraErrored: boolean;
   /** Trials that might still be passes, here and in the baseline. */
   inDoubtNow: readonly CaseResult[];
@@ -43,12 +45,14 @@ export function expectedCases(candidate: Side, baseline: Side | undefined, trial
   return ids.map((caseId) => {
     const [own, earlier] = [now.get(caseId) ?? [], before.get(caseId)];
     const stands = standing(own, trials.candidate);
+    const isKnown = !own.some(isUnknown) && (trials.needed ?? 0) <= trials.candidate;
     return {
       caseId,
       tags: (own[0] ?? earlier?.[0])?.tags ?? [],
       now: stands,
       ...(earlier && { before: standing(earlier, trials.baseline) }),
-      isInfraErrored: stands === 'unknown' && own.some(isInfraErrored),
+      isMeasured: stands === 'passed' || (stands === 'failed' && isKnown),
+      isInfraErrored: stands !== 'passed' && own.some(isInfraErrored),
       inDoubtNow: own.filter(isUnknown),
       inDoubtBefore: (earlier ?? []).filter(isDoubtful),
     };

@@ -13,11 +13,13 @@ export interface Coverage {
 
 /** `unnamed`: cases that the candidate was submitted with, and that are not among the given. */
 export function coverageOf(cases: readonly ExpectedCase[], unnamed = 0): Coverage {
-  const missing = cases.filter(({ now }) => now === 'missing').length + unnamed;
-  const unknown = cases.filter(({ now }) => now === 'unknown').length;
-  const expected = cases.length + unnamed;
-  const infraErrored = cases.filter(({ isInfraErrored }) => isInfraErrored).length;
-  return { expected, covered: expected - missing - unknown, missing, infraErrored };
+  const count = (is: (each: ExpectedCase) => boolean): number => cases.filter(is).length;
+  return {
+    expected: cases.length + unnamed,
+    covered: count(({ isMeasured }) => isMeasured),
+    missing: count(({ now }) => now === 'missing') + unnamed,
+    infraErrored: count((each) => each.isInfraErrored),
+  };
 }
 
 /**
@@ -62,7 +64,9 @@ function coverageFinding(
   const { covered, expected } = group;
   const isAnyCovered = groups.some((each) => each.covered > 0);
   if (!isMissing && coveredShare(group) >= minCoverage && isAnyCovered) return undefined;
-  const atFault = cases.filter(({ now }) => now === (isMissing ? 'missing' : 'unknown'));
+  const atFault = cases.filter(({ now, isMeasured }) =>
+    isMissing ? now === 'missing' : !isMeasured && now !== 'missing',
+  );
   const why = isMissing ? 'are missing' : 'have no verdict';
   const noNames = unnamed > 0 ? `, and ${unnamed} more that were submitted` : '';
   const message = `${covered} of ${expected} expected cases were measured (${percent(covered / expected)}), and \`minCoverage\` is ${percent(minCoverage)}; these ${why}: ${named(idsOf(atFault))}${noNames}`;

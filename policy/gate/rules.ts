@@ -60,7 +60,8 @@ function findingsOf(rule: Rule): Finding[] {
     ];
   }
   if (!rule.isViolatedBy(worst.length)) return [];
-  const open = worst.filter((each) => !best.includes(each));
+  const certain = new Set(best);
+  const open = worst.filter((each) => !certain.has(each));
   const ends = `as it stands ${rule.says(worst.length)}, at best ${rule.says(best.length)}`;
   const message = `${ends}, and ${asks}: that depends on ${named(idsOf(open))}`;
   const ground = { ...shared, code: 'UNDECIDED_CASES', message, actual: rule.actual(worst.length) } as const;
@@ -124,9 +125,10 @@ function ofTag(
 
 function criticalIds(ids: readonly string[], cases: readonly ExpectedCase[]): Finding[] {
   const path = 'critical.cases';
-  const meant = cases.filter(({ caseId }) => ids.includes(caseId));
+  const asked = new Set(ids);
+  const meant = cases.filter(({ caseId }) => asked.has(caseId));
   const known = new Set(idsOf(meant));
-  const unknown = [...new Set(ids)].filter((id) => !known.has(id)).sort();
+  const unknown = [...asked].filter((id) => !known.has(id)).sort();
   const found = meant.length > 0 ? findingsOf(critical(path, { cases: meant, noun: 'critical cases' })) : [];
   if (unknown.length === 0) return found;
   const are = `${plural(unknown.length, 'critical case')} ${unknown.length === 1 ? 'is' : 'are'}`;
