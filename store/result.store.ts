@@ -48,12 +48,6 @@ export class ResultStore {
     };
   }
 
-  /** The scorecard that a name of the workspace is pinned to. */
-  async pinned(workspaceId: string, name: string): Promise<string | undefined> {
-    const sql = 'SELECT scorecard_id AS id FROM baselines WHERE workspace_id = $1 AND name = $2';
-    return (await row<{ id: string }>(this.dataSource, sql, [workspaceId, name]))?.id;
-  }
-
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */
   async ofScorecard(id: string): Promise<CaseResult[]> {
     const found = await rows<ResultRow>(

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
+import { ComparisonsController } from './comparisons.controller.js';
+import { ComparisonsService } from './comparisons.service.js';
 import { ExportsController } from './exports.controller.js';
 import { ExportsService } from './exports.service.js';
 import { RerollsController } from './rerolls.controller.js';
@@ -15,8 +17,15 @@ import { SidesService } from './sides.service.js';
 
 @Module({
   imports: [QueueModule],
-  controllers: [ExportsController, RerollsController, ScorecardsController, ScorecardPausesController],
+  controllers: [
+    ComparisonsController,
+    ExportsController,
+    RerollsController,
+    ScorecardsController,
+    ScorecardPausesController,
+  ],
   providers: [
+    ComparisonsService,
     ExportsService,
     RetriesService,
     RetryGate,

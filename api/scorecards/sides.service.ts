@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { PlatformError } from '../../contracts/errors.js';
 import { ScorecardId } from '../../contracts/ids.js';
 import type { Side } from '../../policy/comparison/side.js';
+import { BaselineStore } from '../../store/baseline.store.js';
 import { ResultStore } from '../../store/result.store.js';
 import { notFound } from '../common/registration.js';
 
 /** Scorecards as they are compared and judged. */
 @Injectable()
 export class SidesService {
-  constructor(private readonly results: ResultStore) {}
+  constructor(
+    private readonly results: ResultStore,
+    private readonly baselines: BaselineStore,
+  ) {}
 
   /** By the id of a scorecard, or the name that a baseline is pinned under. It may still run. */
   async read(workspace: string, idOrName: string): Promise<Side> {
@@ -28,8 +32,8 @@ export class SidesService {
   }
 
   private async pinned(workspace: string, name: string): Promise<string> {
-    const id = await this.results.pinned(workspace, name);
-    if (id !== undefined) return id;
+    const pin = await this.baselines.find(workspace, name);
+    if (pin) return pin.scorecard;
     throw new PlatformError(
       'NOT_FOUND',
       `there is no baseline ${name}: give the id of a scorecard, or pin one under it`,

@@ -184,7 +184,15 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     body: { dataset: 'tasks', harness: 'echo', runtime: 'here' },
   },
   'GET /scorecards': { permission: 'read', ok: 200 },
+  'GET /scorecards/diff': {
+    permission: 'read',
+    // It still runs.
+    ok: 409,
+    foreign: 404,
+    path: ({ scorecard }) => `/scorecards/diff?baseline=${scorecard}&candidate=${scorecard}`,
+  },
   'GET /scorecards/:id': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard') },
+  'GET /scorecards/:id/trials': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/trials') },
   'GET /scorecards/:id/cases': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/cases') },
   'GET /scorecards/:id/export': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/export') },
   'GET /scorecards/:id/stragglers': { permission: 'read', ok: 200, ...of('scorecards', 'scorecard', '/stragglers') },

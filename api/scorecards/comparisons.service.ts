@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Comparison, Incomparable, TrialReport } from '../../contracts/comparison.js';
+import { PlatformError } from '../../contracts/errors.js';
+import { compare } from '../../policy/comparison/compare.js';
+import { incomparable, onIntersection, type Side } from '../../policy/comparison/side.js';
+import { trialReport } from '../../policy/trials.js';
+import type { ComparisonQuery } from './comparisons.schema.js';
+import { SidesService } from './sides.service.js';
+
+@Injectable()
+export class ComparisonsService {
+  constructor(private readonly sides: SidesService) {}
+
+  async diff(workspace: string, { baseline: old, candidate: recent, on, limit }: ComparisonQuery): Promise<Comparison> {
+    const baseline = await this.sides.readFinished(workspace, old);
+    const candidate = await this.sides.readFinished(workspace, recent);
+    refuseUnlike(baseline, candidate, on);
+    return compare(baseline, candidate, { on, limit });
+  }
+
+  /** Of one that still runs, it is of the cases whose trials have all ended. */
+  async trials(workspace: string, id: string): Promise<TrialReport> {
+    return trialReport((await this.sides.read(workspace, id)).results);
+  }
+}
+
+function refuseUnlike(baseline: Side, candidate: Side, on: Comparison['basis']): void {
+  const differs = incomparable(baseline, candidate);
+  if (differs.length === 0) return;
+  if (on === 'all') {
+    throw notComparable(
+      baseline,
+      candidate,
+      differs,
+      '`on=intersection` compares the cases that are the same on both sides',
+    );
+  }
+  if (onIntersection(baseline, candidate).candidate.results.length > 0) return;
+  throw notComparable(baseline, candidate, differs, 'no case is the same on both sides');
+}
+
+function notComparable(
+  baseline: Side,
+  candidate: Side,
+  differs: readonly Incomparable[],
+  wayOut: string,
+): PlatformError {
+  const pair = `${baseline.scorecard.id} and ${candidate.scorecard.id}`;
+  const why = differs.map(({ message }) => message).join('; ');
+  const errors = differs.map(({ what, message }) => ({ path: what, message }));
+  return new PlatformError('NOT_COMPARABLE', `${pair} cannot be compared: ${why}. ${wayOut}`, { errors });
+}
