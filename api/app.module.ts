@@ -7,6 +7,7 @@ import { DatasetsModule } from './datasets/datasets.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -37,6 +38,7 @@ import { SimulationModule } from './simulation/simulation.module.js';
     HealthModule,
     MetricsModule,
     OpenApiModule,
+    McpModule,
   ],
 })
 class AppModule {}

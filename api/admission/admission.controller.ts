@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { AdmissionAudit, AuditService } from './audit.service.js';
 
@@ -9,6 +10,7 @@ export class AdmissionController {
 
   @Get('audit')
   @Requires('operate', { isAnywhere: true })
+  @Tool({ name: 'audit_admission', effect: 'read' })
   @Operation({
     summary: 'Whether the slots that are granted and the attempts that run agree',
     description: 'Asks the ledger of every runtime, those in use first, at most 200. `drift` must be 0.',

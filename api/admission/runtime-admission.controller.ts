@@ -4,6 +4,7 @@ import { SpecId } from '../../contracts/ids.js';
 import { CircuitReset, RuntimeAdmission } from '../../contracts/runtime-admission.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { DialService } from './dial.service.js';
 import { RuntimeAdmissionService } from './runtime-admission.service.js';
@@ -17,6 +18,7 @@ export class RuntimeAdmissionController {
 
   @Get(':id/admission')
   @Requires('read')
+  @Tool({ name: 'get_runtime_admission', effect: 'read' })
   @Operation({
     summary: 'Limits, use, holders of slots, waiting runs and last decisions of a runtime, as its ledger has them',
     description: 'Of a shared runtime, runs of other workspaces are counted, and shown to the operator only.',
@@ -33,6 +35,7 @@ export class RuntimeAdmissionController {
 
   @Patch(':id/admission')
   @Requires('administer')
+  @Tool({ name: 'set_runtime_admission', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Pauses, drains or limits a runtime, for a while or until it is taken back',
     description:
@@ -54,6 +57,7 @@ export class RuntimeAdmissionController {
   @Post(':id/admission/reset-circuit')
   @Requires('administer')
   @HttpCode(202)
+  @Tool({ name: 'reset_runtime_circuit', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Closes the circuit of a runtime that failed too often',
     description:

@@ -3,6 +3,7 @@ import { AuditEvent } from '../../contracts/audit.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { TrailQuery } from './trail.schema.js';
 import { TrailService } from './trail.service.js';
@@ -13,6 +14,7 @@ export class TrailController {
 
   @Get()
   @Requires('administer')
+  @Tool({ name: 'list_audit_events', effect: 'read' })
   @Operation({
     summary: 'Who did what in this workspace, newest first',
     description:

@@ -7,7 +7,7 @@ import type { AuditDraft, AuditFacts } from '../../store/audit-draft.js';
 import { newId } from '../../store/ids.js';
 import { Buckets } from '../common/buckets.js';
 import { ApiDescription } from '../openapi/description.js';
-import type { Route } from '../openapi/document.js';
+import type { Route } from '../openapi/routes.js';
 import { namedByLocation, namedByRequest, storableName } from './object-name.js';
 
 /** Rows that belong to no workspace, as those of callers nobody knows, stand with those of what all workspaces share. */

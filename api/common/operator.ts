@@ -19,6 +19,8 @@ export class Operator implements OperatorFlags {
   readonly uploadLimit: number;
   /** How much may wait. */
   readonly depth: Depth;
+  /** Whose tokens people come with, if anybody's. */
+  readonly tokenIssuer: string | undefined;
 
   constructor(env: Env) {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
@@ -28,6 +30,7 @@ export class Operator implements OperatorFlags {
     this.clusters = clusterSettings(env);
     this.jobs = jobSettings(env);
     this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;
+    this.tokenIssuer = env.EVERDICT_OIDC_ISSUER;
     this.depth = new Depth({
       workspace: env.EVERDICT_MAX_WAITING_PER_WORKSPACE,
       deployment: env.EVERDICT_MAX_WAITING,

@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JsonLog } from '../../config/log.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { BODY_LIMIT } from './body-parsers.js';
+import { originOf } from './origin.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 import { noteRefusal } from './refusals.js';
 import { setSafeHeaders } from './safe-headers.js';
@@ -36,7 +37,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   }
   if (reply.sent) return;
   setSafeHeaders(request, reply);
-  if (error instanceof PlatformError) addDetails(reply, error.details);
+  if (error instanceof PlatformError) addDetails(request, reply, error.details);
   reply.status(problem.status).type(PROBLEM_TYPE);
   // What is still to come of that request is no other one.
   if (problem.status === HttpStatus.REQUEST_TIMEOUT) reply.header('connection', 'close');
@@ -45,12 +46,23 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   else send();
 }
 
-function addDetails(reply: FastifyReply, { challenge, retryAfterSec }: PlatformError['details']): void {
+function addDetails(request: FastifyRequest, reply: FastifyReply, details: PlatformError['details']): void {
+  const { challenge, retryAfterSec } = details;
   if (retryAfterSec !== undefined) reply.header('retry-after', String(retryAfterSec));
   if (challenge === undefined) return;
   // A quoted string of a header has no quotes, and nothing but ASCII.
-  const said = Object.entries(challenge).map(([name, text]) => `${name}="${text.replace(/[^ !#-[\]-~]/g, "'")}"`);
+  const said = Object.entries({ ...challenge, ...metadataOf(request) }).map(
+    ([name, text]) => `${name}="${text.replace(/[^ !#-[\]-~]/g, "'")}"`,
+  );
   reply.header('www-authenticate', `Bearer ${['realm="everdict"', ...said].join(', ')}`);
+}
+
+/** Where a client finds out how to come by a token, RFC 9728. */
+function metadataOf(request: FastifyRequest): Record<string, string> {
+  const path = request.routeOptions.config.access?.resource;
+  return path === undefined
+    ? {}
+    : { resource_metadata: `${originOf(request)}/.well-known/oauth-protected-resource${path}` };
 }
 
 /** A client that still writes when the connection is closed may never read why: its body is thrown away first. */

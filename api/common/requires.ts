@@ -10,6 +10,8 @@ export interface AccessRule {
   isAnywhere?: boolean;
   /** It answers anyone where the operator opened the metrics. */
   isMetrics?: boolean;
+  /** Path of an OAuth resource: who may not use it is told where its metadata are. */
+  resource?: string;
 }
 
 type Where = Omit<AccessRule, 'permission'>;

@@ -11,6 +11,7 @@ import { answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
 import { Takes } from '../common/takes.js';
+import { Tool } from '../common/tool.js';
 import { CASE, DATASET } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { DatasetsService } from './datasets.service.js';
@@ -23,6 +24,13 @@ export class DatasetsController {
   @Post()
   @Takes('lines')
   @Requires('curate')
+  @Tool({
+    name: 'create_dataset',
+    effect: 'write',
+    isIdempotent: true,
+    body: 'spec',
+    omit: Object.keys(JsonLinesQuery.shape),
+  })
   @Operation({
     summary: 'Registers a version of a dataset',
     description:
@@ -51,6 +59,7 @@ export class DatasetsController {
 
   @Get(':id/versions/:version')
   @Requires('read')
+  @Tool({ name: 'get_dataset', effect: 'read' })
   @Operation({
     summary: 'One version of a dataset; `latest` is the highest',
     answer: { status: 200, schema: DatasetSummary },
@@ -66,6 +75,7 @@ export class DatasetsController {
 
   @Get(':id/versions/:version/cases')
   @Requires('read')
+  @Tool({ name: 'list_dataset_cases', effect: 'read' })
   @Operation({
     summary: 'The cases of a dataset, in their order',
     answer: { status: 200, schema: pageOf(EvalCase), example: { items: [CASE], next: null } },

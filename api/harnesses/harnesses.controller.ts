@@ -6,6 +6,7 @@ import { Caller, type Principal } from '../common/caller.js';
 import { answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
+import { Tool } from '../common/tool.js';
 import { HARNESS } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { HarnessesService } from './harnesses.service.js';
@@ -16,6 +17,7 @@ export class HarnessesController {
 
   @Post()
   @Requires('register')
+  @Tool({ name: 'create_harness', effect: 'write', isIdempotent: true, body: 'spec' })
   @Operation({
     summary: 'Registers a version of a harness',
     description:
@@ -36,6 +38,7 @@ export class HarnessesController {
 
   @Get(':id/versions/:version')
   @Requires('read')
+  @Tool({ name: 'get_harness', effect: 'read' })
   @Operation({
     summary: 'One version of a harness; `latest` is the highest',
     answer: { status: 200, schema: HarnessSpec, example: HARNESS },

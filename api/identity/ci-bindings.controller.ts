@@ -4,6 +4,7 @@ import { CiBindingId, CiBindingRequest, CiBindingView } from '../../contracts/ac
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { CiBindingsService } from './ci-bindings.service.js';
 
@@ -13,6 +14,7 @@ export class CiBindingsController {
 
   @Post()
   @Requires('administer')
+  @Tool({ name: 'create_ci_binding', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Makes the workflows of a GitHub repository the CI of the workspace',
     description:
@@ -32,6 +34,7 @@ export class CiBindingsController {
 
   @Get()
   @Requires('administer')
+  @Tool({ name: 'list_ci_bindings', effect: 'read' })
   @Operation({ summary: 'Every binding, newest first', answer: { status: 200, schema: pageOf(CiBindingView) } })
   list(
     @Caller() { workspace }: Principal,
@@ -42,6 +45,7 @@ export class CiBindingsController {
 
   @Delete(':id')
   @Requires('administer')
+  @Tool({ name: 'delete_ci_binding', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Takes a binding back',
     answer: { status: 200, schema: CiBindingView },

@@ -3,6 +3,7 @@ import { KeyId, KeyRequest, KeyView, NewKey, RevokedKey } from '../../contracts/
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { ForceQuery } from './force.query.js';
 import { KeysService } from './keys.service.js';
@@ -26,6 +27,7 @@ export class KeysController {
 
   @Get()
   @Requires('administer')
+  @Tool({ name: 'list_keys', effect: 'read' })
   @Operation({ summary: 'Every API key, newest first', answer: { status: 200, schema: pageOf(KeyView) } })
   list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<KeyView>> {
     return this.keys.list(workspace, query);
@@ -33,6 +35,7 @@ export class KeysController {
 
   @Delete(':id')
   @Requires('administer')
+  @Tool({ name: 'revoke_key', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Revokes an API key, from now on and for good',
     description: 'Those that were made with it go on; the answer names them.',

@@ -4,6 +4,7 @@ import { ChangedMember, Invitation, MemberSubject, MemberView, RoleChange } from
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { ForceQuery } from './force.query.js';
 import { MembersService } from './members.service.js';
@@ -14,6 +15,7 @@ export class MembersController {
 
   @Post()
   @Requires('administer')
+  @Tool({ name: 'add_member', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Makes somebody a member',
     description:
@@ -35,6 +37,7 @@ export class MembersController {
 
   @Get()
   @Requires('administer')
+  @Tool({ name: 'list_members', effect: 'read' })
   @Operation({
     summary: 'Every member, by subject',
     description: 'The keys of the workspace are members by themselves, and are listed under /keys.',
@@ -46,6 +49,7 @@ export class MembersController {
 
   @Patch(':subject')
   @Requires('administer')
+  @Tool({ name: 'set_member_role', effect: 'destroy', isIdempotent: true, confirm: 'subject' })
   @Operation({
     summary: 'Gives a member another role',
     description: 'Keys the member made that may more than the new role are revoked; the answer names them.',
@@ -64,6 +68,7 @@ export class MembersController {
 
   @Delete(':subject')
   @Requires('administer')
+  @Tool({ name: 'remove_member', effect: 'destroy', isIdempotent: true, confirm: 'subject' })
   @Operation({
     summary: 'Removes a member',
     description: 'The keys the member made, and those made with them, are revoked; the answer names them.',

@@ -6,6 +6,7 @@ import { WorkspaceLimits, WorkspaceLimitsChange } from '../../contracts/workspac
 import { Visiting, type Visitor } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { WorkspacesService } from './workspaces.service.js';
 
@@ -15,6 +16,7 @@ export class WorkspacesController {
 
   @Get('whoami')
   @Requires('read', { isAnywhere: true })
+  @Tool({ name: 'whoami', effect: 'read' })
   @Operation({
     summary: 'Who the platform takes the caller for, and what the caller may',
     answer: { status: 200, schema: WhoAmI },
@@ -25,6 +27,7 @@ export class WorkspacesController {
 
   @Post('workspaces')
   @Requires('operate', { isAnywhere: true })
+  @Tool({ name: 'create_workspace', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Makes a workspace',
     description:
@@ -43,6 +46,7 @@ export class WorkspacesController {
 
   @Get('workspaces')
   @Requires('read', { isAnywhere: true })
+  @Tool({ name: 'list_workspaces', effect: 'read' })
   @Operation({
     summary: 'The workspaces the caller is in; the operator sees all',
     answer: { status: 200, schema: pageOf(WorkspaceView) },
@@ -53,6 +57,7 @@ export class WorkspacesController {
 
   @Get('workspaces/:id')
   @Requires('operate', { isAnywhere: true })
+  @Tool({ name: 'get_workspace', effect: 'read' })
   @Operation({
     summary: 'Weight and quota of a workspace, and how many of its runs have a slot',
     answer: { status: 200, schema: WorkspaceLimits },
@@ -64,6 +69,7 @@ export class WorkspacesController {
 
   @Patch('workspaces/:id')
   @Requires('operate', { isAnywhere: true })
+  @Tool({ name: 'set_workspace_limits', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Sets weight and quota of a workspace',
     description:

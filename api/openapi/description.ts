@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { VERSION } from '../../config/version.js';
-import { openApiDocument, type Route, routesOf } from './document.js';
+import { openApiDocument } from './document.js';
+import { type Route, routesOf } from './routes.js';
 
 @Injectable()
 export class ApiDescription {

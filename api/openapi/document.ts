@@ -1,21 +1,13 @@
-import { RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
-
+import type { Type } from '@nestjs/common';
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../contracts/errors.js';
 import { PROBLEM_TYPE } from '../common/problem.js';
-import { type AccessRule, accessRuleOf } from '../common/requires.js';
 import { WORKSPACE_HEADER } from '../identity/workspace-header.js';
-import { OPERATION, type OperationInfo } from './operation.js';
+import type { OperationInfo } from './operation.js';
+import { inputOf, type Route, routesOf } from './routes.js';
 import { SchemaBook } from './schemas.js';
 
 type Json = Record<string, unknown>;
-
-interface RouteArgument {
-  index: number;
-  data?: unknown;
-  schema?: unknown;
-}
 
 /** Codes that any route may refuse with. */
 const COMMON_REFUSALS: readonly ErrorCode[] = [
@@ -69,61 +61,12 @@ export function openApiDocument(controllers: readonly Type<unknown>[], version: 
   };
 }
 
-export interface Route {
-  /** In small letters. */
-  method: string;
-  /** `/datasets/{id}`. */
-  path: string;
-  tag: string;
-  /** Name of the method that handles it. */
-  handler: string;
-  id: string;
-  info: OperationInfo;
-  rule: AccessRule;
-  args: { kind: RouteParamtypes; argument: RouteArgument }[];
-}
-
-/** The routes of a controller that say what they are. */
-export function routesOf(controller: Type<unknown>): Route[] {
-  const base: unknown = Reflect.getMetadata(PATH_METADATA, controller);
-  const prototype: object = controller.prototype;
-  return Object.getOwnPropertyNames(prototype).flatMap((name): Route[] => {
-    const handler: unknown = Reflect.get(prototype, name);
-    if (typeof handler !== 'function') return [];
-    const info: OperationInfo | undefined = Reflect.getMetadata(OPERATION, handler);
-    const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
-    if (info === undefined || method === undefined) return [];
-    const rule = accessRuleOf(handler);
-    const path = joinPath(String(base), String(Reflect.getMetadata(PATH_METADATA, handler)));
-    const declared: Record<string, RouteArgument> = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
-    // `<kind>:<index>`. Decorators of our own have a random name there, which may begin with a digit.
-    const args = Object.entries(declared)
-      .filter(([key]) => /^\d+:\d+$/.test(key))
-      .map(([key, argument]) => ({ kind: parseInt(key, 10), argument }))
-      .sort((a, b) => a.argument.index - b.argument.index);
-    const tag = path.split('/')[1] ?? '';
-    return [
-      { method: RequestMethod[method].toLowerCase(), path, tag, handler: name, id: `${tag}_${name}`, info, rule, args },
-    ];
-  });
-}
-
-/** `datasets` and `:id` make `/datasets/{id}`. */
-function joinPath(...parts: readonly string[]): string {
-  const segments = parts.flatMap((part) => part.split('/')).filter((segment) => segment !== '');
-  return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}')).join('/')}`;
-}
-
-function operation({ tag, id, info, rule, args }: Route, book: SchemaBook): Json {
+function operation(route: Route, book: SchemaBook): Json {
+  const { tag, id, info, rule } = route;
   const isPublic = rule.permission === 'public';
-  const schemaOf = (kind: RouteParamtypes) => {
-    const schema = args.find((arg) => arg.kind === kind)?.argument.schema;
-    return schema instanceof z.ZodType ? schema : undefined;
-  };
-  const body = info.body ?? schemaOf(RouteParamtypes.BODY);
-  const query = info.query ?? schemaOf(RouteParamtypes.QUERY);
+  const { params, body, query } = inputOf(route);
   const parameters = [
-    ...pathParameters(args, book),
+    ...pathParameters(params, book),
     ...headerParameters(info),
     ...(isPublic ? [] : [WORKSPACE_PARAMETER]),
     ...queryParameters(query, book),
@@ -141,15 +84,13 @@ function operation({ tag, id, info, rule, args }: Route, book: SchemaBook): Json
   };
 }
 
-function pathParameters(args: Route['args'], book: SchemaBook): Json[] {
-  return args
-    .filter(({ kind }) => kind === RouteParamtypes.PARAM)
-    .map(({ argument: { data, schema } }) => ({
-      name: String(data),
-      in: 'path',
-      required: true,
-      schema: schema instanceof z.ZodType ? book.jsonSchema(schema) : { type: 'string' },
-    }));
+function pathParameters(params: Readonly<Record<string, z.ZodType>>, book: SchemaBook): Json[] {
+  return Object.entries(params).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: book.jsonSchema(schema),
+  }));
 }
 
 function headerParameters({ headers = {} }: OperationInfo): Json[] {

@@ -3,6 +3,7 @@ import { RunId } from '../../contracts/ids.js';
 import { Promoted, RunWaiting } from '../../contracts/run-waiting.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { QueuePage, QueueQuery } from './queue.schema.js';
 import { QueueService } from './queue.service.js';
@@ -17,6 +18,7 @@ export class QueueController {
 
   @Get('queue')
   @Requires('read')
+  @Tool({ name: 'get_queue', effect: 'read' })
   @Operation({
     summary: 'Runs that have asked for a slot, in the order in which they are considered',
     description:
@@ -37,6 +39,7 @@ export class QueueController {
   @Post('queue/:runId/promote')
   @Requires('curate')
   @HttpCode(200)
+  @Tool({ name: 'promote_run', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Lets a run that waits start before everything else of its workspace',
     description:
@@ -51,6 +54,7 @@ export class QueueController {
 
   @Get('runs/:id/waiting')
   @Requires('read')
+  @Tool({ name: 'get_run_waiting', effect: 'read' })
   @Operation({
     summary: 'Why a run does not start yet, how many are before it, and when it is likely to start',
     description:

@@ -7,6 +7,7 @@ import { KINDS } from '../common/registration.js';
 import { type Listed, RegistryService, VersionQuery } from '../common/registry.service.js';
 import { Requires } from '../common/requires.js';
 import { parseInput } from '../common/schema.pipe.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 
 /** What is the same for the versions of everything that is registered: lists, and what is said of a version. */
@@ -20,6 +21,7 @@ export function versionsController(folder: SpecFolder): Type<unknown> {
 
     @Get()
     @Requires('read')
+    @Tool({ name: `list_${folder}`, effect: 'read' })
     @Operation({
       summary: `Every version of every ${kind} that the workspace sees`,
       description:
@@ -36,6 +38,7 @@ export function versionsController(folder: SpecFolder): Type<unknown> {
 
     @Put(':id/versions/:version/tags')
     @Requires('curate')
+    @Tool({ name: `set_${kind}_tags`, effect: 'write', isIdempotent: true })
     @Operation({
       summary: `Replaces the tags of a version of a ${kind}`,
       description: 'At most 20; `[]` clears them. They are no part of its content.',
@@ -55,6 +58,7 @@ export function versionsController(folder: SpecFolder): Type<unknown> {
     @Post(':id/versions/:version/deprecate')
     @HttpCode(200)
     @Requires('curate')
+    @Tool({ name: `deprecate_${kind}`, effect: 'write', isIdempotent: true })
     @Operation({
       summary: `Deprecates a version of a ${kind}`,
       description: 'It is never the latest, and is still read and used by whoever names it with its version.',
@@ -76,6 +80,7 @@ export function versionsController(folder: SpecFolder): Type<unknown> {
     @Post(':id/versions/:version/restore')
     @HttpCode(200)
     @Requires('curate')
+    @Tool({ name: `restore_${kind}`, effect: 'write', isIdempotent: true })
     @Operation({ summary: `Takes the deprecation of a version of a ${kind} back`, answer, refuses: ['NOT_FOUND'] })
     restore(
       @Caller() principal: Principal,
@@ -88,6 +93,7 @@ export function versionsController(folder: SpecFolder): Type<unknown> {
     @Post(':id/versions/:version/confirm')
     @HttpCode(200)
     @Requires('curate')
+    @Tool({ name: `confirm_${kind}`, effect: 'write', isIdempotent: true })
     @Operation({
       summary: `Confirms a version of a ${kind} that somebody registered who may not run it`,
       description: 'From now on it may be the latest. Confirming it again changes nothing.',

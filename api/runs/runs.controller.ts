@@ -12,6 +12,7 @@ import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
 import { Requires } from '../common/requires.js';
 import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
+import { Tool } from '../common/tool.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, RUN_REQUEST } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { bytesOf } from './log-bytes.js';
@@ -28,6 +29,7 @@ export class RunsController {
   @Post()
   @Requires('run')
   @HttpCode(202)
+  @Tool({ name: 'run_case', effect: 'write' })
   @Operation({
     summary: 'Submits one case, of a dataset or its own',
     description: '`runtime`: `auto` takes the runtime that satisfies it and has most room, and the answer names it.',
@@ -52,6 +54,7 @@ export class RunsController {
 
   @Get()
   @Requires('read')
+  @Tool({ name: 'list_runs', effect: 'read' })
   @Operation({
     summary: 'Single runs, newest first',
     description: 'Those that are in no scorecard: the runs of a scorecard are its `/cases`.',
@@ -63,6 +66,7 @@ export class RunsController {
 
   @Get(':id')
   @Requires('read')
+  @Tool({ name: 'get_run', effect: 'read' })
   @Operation({ summary: 'A run', answer: { status: 200, schema: ShownRun }, refuses: ['NOT_FOUND'] })
   read(@Caller() { workspace }: Principal, @Param('id', { schema: RunId }) id: RunId): Promise<ShownRun> {
     return this.runs.show(workspace, id);
@@ -70,6 +74,7 @@ export class RunsController {
 
   @Get(':id/attempts')
   @Requires('read')
+  @Tool({ name: 'list_run_attempts', effect: 'read' })
   @Operation({
     summary: 'The attempts of a run, in their order',
     answer: { status: 200, schema: Attempts },
@@ -81,6 +86,7 @@ export class RunsController {
 
   @Get(':id/logs')
   @Requires('read')
+  @Tool({ name: 'get_run_logs', effect: 'read', omit: ['follow', 'from'] })
   @Operation({
     summary: 'What the job printed',
     description:
@@ -117,6 +123,7 @@ export class RunsController {
   @Post(':id/cancel')
   @Requires('stop')
   @HttpCode(200)
+  @Tool({ name: 'cancel_run', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Cancels a run that has no outcome yet',
     answer: { status: 200, schema: RunView },

@@ -7,6 +7,7 @@ import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
 import { Takes } from '../common/takes.js';
+import { Tool } from '../common/tool.js';
 import { NOMAD_RUNTIME } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { RuntimeChecksService } from './runtime-checks.service.js';
@@ -19,6 +20,7 @@ export class RuntimeChecksController {
   @HttpCode(200)
   @Takes('junk')
   @Requires('register')
+  @Tool({ name: 'validate_runtime', effect: 'read', body: 'spec' })
   @Operation({
     summary: 'Says whether a runtime could be registered',
     description:
@@ -35,6 +37,7 @@ export class RuntimeChecksController {
   @Post('probe')
   @HttpCode(200)
   @Requires('register')
+  @Tool({ name: 'probe_runtime', effect: 'read', body: 'spec' })
   @Operation({
     summary: 'Says whether the cluster of a runtime answers and accepts us',
     description:
@@ -51,6 +54,7 @@ export class RuntimeChecksController {
 
   @Get(':id/versions/:version/inspect')
   @Requires('register')
+  @Tool({ name: 'inspect_runtime', effect: 'read' })
   @Operation({
     summary: 'What the cluster of a registered runtime has, and what of it is in use',
     description:

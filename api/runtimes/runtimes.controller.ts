@@ -6,6 +6,7 @@ import { Caller, type Principal } from '../common/caller.js';
 import { addWarnings, answerRegistration } from '../common/registration.js';
 import { Requires } from '../common/requires.js';
 import { AskedVersion } from '../common/spec-params.js';
+import { Tool } from '../common/tool.js';
 import { RUNTIME } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { CHECK_HEADER } from './check-tokens.js';
@@ -17,6 +18,7 @@ export class RuntimesController {
 
   @Post()
   @Requires('register')
+  @Tool({ name: 'create_runtime', effect: 'write', isIdempotent: true, body: 'spec' })
   @Operation({
     summary: 'Registers a version of a runtime',
     description:
@@ -42,6 +44,7 @@ export class RuntimesController {
 
   @Get(':id/versions/:version')
   @Requires('read')
+  @Tool({ name: 'get_runtime', effect: 'read' })
   @Operation({
     summary: 'One version of a runtime; `latest` is the highest',
     answer: { status: 200, schema: RuntimeSpec, example: RUNTIME },

@@ -3,6 +3,7 @@ import { ScorecardId } from '../../contracts/ids.js';
 import { ScorecardView } from '../../contracts/scorecard.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { ScorecardPausesService } from './scorecard-pauses.service.js';
 import { Pause } from './scorecards.schema.js';
@@ -14,6 +15,7 @@ export class ScorecardPausesController {
   @Post(':id/pause')
   @Requires('stop')
   @HttpCode(200)
+  @Tool({ name: 'pause_scorecard', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Starts no further case of a scorecard, until it is resumed',
     description:
@@ -34,6 +36,7 @@ export class ScorecardPausesController {
   @Post(':id/resume')
   @Requires('stop')
   @HttpCode(200)
+  @Tool({ name: 'resume_scorecard', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Goes on with a scorecard that is paused',
     description:

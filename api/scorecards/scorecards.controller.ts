@@ -11,6 +11,7 @@ import { EVENT_STREAM, EventStreams } from '../common/event-streams.js';
 import { Requires } from '../common/requires.js';
 import { RunQuery } from '../common/run-query.js';
 import { parseInput } from '../common/schema.pipe.js';
+import { Tool } from '../common/tool.js';
 import { IDEMPOTENCY_HEADER, LAST_EVENT_ID, SCORECARD_REQUEST, SETTLEMENT, SUBMITTED } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { EventPositionId } from './event-position.js';
@@ -27,6 +28,7 @@ export class ScorecardsController {
   @Post()
   @Requires('run')
   @HttpCode(202)
+  @Tool({ name: 'run_scorecard', effect: 'write' })
   @Operation({
     summary: 'Submits a dataset × harness on a runtime',
     description:
@@ -52,6 +54,7 @@ export class ScorecardsController {
 
   @Get()
   @Requires('read')
+  @Tool({ name: 'list_scorecards', effect: 'read' })
   @Operation({
     summary: 'Scorecards, newest first',
     description:
@@ -68,6 +71,7 @@ export class ScorecardsController {
 
   @Get(':id')
   @Requires('read')
+  @Tool({ name: 'get_scorecard', effect: 'read' })
   @Operation({
     summary: 'A scorecard with its runs by state and its pass rate three ways',
     answer: { status: 200, schema: ScorecardView },
@@ -82,6 +86,7 @@ export class ScorecardsController {
 
   @Get(':id/cases')
   @Requires('read')
+  @Tool({ name: 'list_cases', effect: 'read' })
   @Operation({
     summary: 'The runs of a scorecard, in the order of its dataset',
     answer: { status: 200, schema: pageOf(ListedRun) },
@@ -98,6 +103,7 @@ export class ScorecardsController {
   @Post(':id/cases/:caseId/settle')
   @Requires('curate')
   @HttpCode(200)
+  @Tool({ name: 'settle_case', effect: 'destroy', isIdempotent: true, confirm: 'caseId' })
   @Operation({
     summary: 'Settles a run by an operator’s decision',
     description:
@@ -118,6 +124,7 @@ export class ScorecardsController {
 
   @Get(':id/stragglers')
   @Requires('read')
+  @Tool({ name: 'list_stragglers', effect: 'read' })
   @Operation({
     summary: 'Runs of a scorecard that run or wait: since when, and how they compare with the finished ones',
     answer: { status: 200, schema: Stragglers },
@@ -158,6 +165,7 @@ export class ScorecardsController {
   @Post(':id/cancel')
   @Requires('stop')
   @HttpCode(200)
+  @Tool({ name: 'cancel_scorecard', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Cancels what has not ended',
     description: 'Finished runs keep their result. `cancelled` is reached once no job of it is left anywhere.',

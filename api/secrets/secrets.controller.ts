@@ -6,6 +6,7 @@ import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
 import { parseInput } from '../common/schema.pipe.js';
+import { Tool } from '../common/tool.js';
 import { SECRET } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { SecretsService } from './secrets.service.js';
@@ -45,6 +46,7 @@ export class SecretsController {
 
   @Get()
   @Requires('administer')
+  @Tool({ name: 'list_secrets', effect: 'read' })
   @Operation({ summary: 'Names, uses and bindings; never values', answer: { status: 200, schema: pageOf(SecretView) } })
   list(@Caller() { workspace }: Principal, @Query({ schema: ListQuery }) query: ListQuery): Promise<Page<SecretView>> {
     return this.secrets.list(workspace, query);
@@ -53,6 +55,7 @@ export class SecretsController {
   @Delete(':name')
   @Requires('administer')
   @HttpCode(204)
+  @Tool({ name: 'delete_secret', effect: 'destroy', isIdempotent: true, confirm: 'name' })
   @Operation({
     summary: 'Deletes a secret that nobody names',
     answer: { status: 204 },
@@ -69,6 +72,7 @@ export class SecretsController {
   @Post('rotate-key')
   @Requires('operate', { isAnywhere: true })
   @HttpCode(200)
+  @Tool({ name: 'reseal_secrets', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Seals every secret of the deployment with the first key',
     description: 'Can be repeated at any time, also while secrets are set and read.',

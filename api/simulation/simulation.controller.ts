@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { Simulation, SimulationRequest } from '../../contracts/simulation.js';
 import { Caller, type Principal, Visiting, type Visitor } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { SIMULATION_REQUEST } from '../openapi/examples.js';
 import { Operation } from '../openapi/operation.js';
 import { SimulationService } from './simulation.service.js';
@@ -13,6 +14,7 @@ export class SimulationController {
   @Post()
   @Requires('read')
   @HttpCode(200)
+  @Tool({ name: 'simulate_load', effect: 'read' })
   @Operation({
     summary: 'What other limits of a runtime, or one more scorecard, would come to',
     description:

@@ -1,0 +1,98 @@
+import type { Readable } from 'node:stream';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
+import type { JsonLog } from '../../config/log.js';
+import { PlatformError } from '../../contracts/errors.js';
+import { nameBreaker } from '../../policy/untrusted-text.js';
+import { Problem, toProblem } from '../common/problem.js';
+import { WORKSPACE_HEADER } from '../identity/workspace-header.js';
+import { CallerTurns } from './caller-turns.js';
+import { ToolAnswers } from './tool-answer.js';
+import type { ToolOfRoute } from './tool-list.js';
+import { type Arguments, requestOf, viewOf } from './tool-request.js';
+
+/** What of the connection a call goes on with. */
+export interface Connection {
+  requestId: string;
+  caller: string;
+  remoteAddress: string;
+  headers: Record<string, string>;
+}
+
+export function connectionOf({ id, ip, headers, identity }: FastifyRequest): Connection {
+  const kept = ['authorization', WORKSPACE_HEADER, 'host'].flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  const named = Object.fromEntries(kept);
+  return {
+    requestId: id,
+    caller: `${identity?.subject ?? ''} ${headers[WORKSPACE_HEADER] ?? ''}`,
+    remoteAddress: ip,
+    headers: { ...named, 'x-request-id': id, 'content-type': 'application/json' },
+  };
+}
+
+/**
+ * Carries a call out as the request of the HTTP API that it stands for, by its caller: whatever holds for the route
+ * holds for the tool.
+ */
+export class ToolCalls {
+  private readonly turns = new CallerTurns();
+  private readonly answers: ToolAnswers;
+
+  constructor(
+    private readonly server: FastifyInstance,
+    readonly tools: ReadonlyMap<string, ToolOfRoute>,
+    private readonly log: Pick<JsonLog, 'error'>,
+  ) {
+    this.answers = new ToolAnswers(tools, nameBreaker([...tools.keys()]));
+  }
+
+  async call(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal): Promise<CallToolResult> {
+    try {
+      return await this.turns.take(connection.caller, signal, () => this.answered(tool, args, connection, signal));
+    } catch (error) {
+      if (!(error instanceof PlatformError) && !signal.aborted) {
+        this.log.error('tool failed', { tool: tool.info.name, requestId: connection.requestId, error });
+      }
+      return this.answers.refused(tool, toProblem(error, connection.requestId));
+    }
+  }
+
+  private async answered(
+    tool: ToolOfRoute,
+    args: Arguments,
+    { headers, remoteAddress }: Connection,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    const view = viewOf(args);
+    const { method, url, payload, headers: own } = requestOf(tool, args);
+    const response = await this.server.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url,
+      remoteAddress,
+      headers: { ...withoutType(headers, payload), ...own },
+      signal,
+      payloadAsStream: true,
+      ...(payload !== undefined && { payload }),
+    });
+    const stream = response.stream();
+    if (response.statusCode >= 400) return this.answers.refused(tool, Problem.parse(JSON.parse(await textOf(stream))));
+    if (tool.isText) return this.answers.text(stream, view);
+    const text = await textOf(stream);
+    const warnings = response.headers['x-everdict-warning'];
+    return this.answers.json(tool, text === '' ? undefined : JSON.parse(text), view, warnings?.toString());
+  }
+}
+
+/** A request without a body has no type of one. */
+function withoutType({ 'content-type': type, ...headers }: Record<string, string>, payload: string | undefined) {
+  return payload === undefined || type === undefined ? headers : { ...headers, 'content-type': type };
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
