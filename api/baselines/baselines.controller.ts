@@ -3,6 +3,7 @@ import { BaselineName, BaselinePin, BaselineView } from '../../contracts/baselin
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { BaselinesService } from './baselines.service.js';
 
@@ -12,6 +13,7 @@ export class BaselinesController {
 
   @Put(':name')
   @Requires('curate')
+  @Tool({ name: 'pin_baseline', effect: 'write', isIdempotent: true })
   @Operation({
     summary: 'Pins a scorecard under a name, or moves the name to it',
     description:
@@ -31,6 +33,7 @@ export class BaselinesController {
 
   @Get()
   @Requires('read')
+  @Tool({ name: 'list_baselines', effect: 'read' })
   @Operation({ summary: 'Pinned scorecards, by name', answer: { status: 200, schema: pageOf(BaselineView) } })
   list(
     @Caller() { workspace }: Principal,
@@ -41,6 +44,7 @@ export class BaselinesController {
 
   @Get(':name')
   @Requires('read')
+  @Tool({ name: 'get_baseline', effect: 'read' })
   @Operation({
     summary: 'Which scorecard a name is pinned to',
     answer: { status: 200, schema: BaselineView },
@@ -55,6 +59,7 @@ export class BaselinesController {
 
   @Delete(':name')
   @Requires('curate')
+  @Tool({ name: 'unpin_baseline', effect: 'destroy', isIdempotent: true, confirm: 'name' })
   @Operation({
     summary: 'Takes a name back; the scorecard stays',
     answer: { status: 200, schema: BaselineView },

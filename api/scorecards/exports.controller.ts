@@ -3,6 +3,7 @@ import { Controller, Get, Param, Query, StreamableFile } from '@nestjs/common';
 import { ScorecardId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { ExportsService } from './exports.service.js';
 import { ExportQuery } from './scorecards.schema.js';
@@ -13,6 +14,7 @@ export class ExportsController {
 
   @Get(':id/export')
   @Requires('read')
+  @Tool({ name: 'export_scorecard', effect: 'read' })
   @Operation({
     summary: 'All results of a scorecard, as a file',
     description:

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ScorecardId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { IDEMPOTENCY_HEADER } from '../openapi/examples.js';
 import { Operation, SUBMIT_REFUSALS } from '../openapi/operation.js';
 import { Retried, RetryQuery } from './rerolls.schema.js';
@@ -16,6 +17,7 @@ export class RerollsController {
   @Post(':id/retry')
   @Requires('stop')
   @HttpCode(202)
+  @Tool({ name: 'retry_scorecard', effect: 'write' })
   @Operation({
     summary: 'Runs cases of a finished scorecard again, in a new one that carries the other results',
     description:
