@@ -1,8 +1,10 @@
 import type { RunErrorCode } from '../contracts/attempt.js';
 import { PlatformError } from '../contracts/errors.js';
+import { judgeEarly } from '../policy/early-stop/judge.js';
 import { type Partition, packPartition } from '../policy/partition.js';
 import { errored } from '../policy/results.js';
 import type { DeadlineStore } from '../store/deadline.store.js';
+import type { EarlyStopStore } from '../store/early-stop.store.js';
 import type { PauseStore } from '../store/pause.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardPlan, ScorecardStore } from '../store/scorecard.store.js';
@@ -13,6 +15,7 @@ import type { AttemptFinisher } from './attempt-finisher.js';
 interface Deps {
   scorecards: Pick<ScorecardStore, 'plan' | 'partition' | 'complete' | 'requestCancel'>;
   deadlines: Pick<DeadlineStore, 'endLate'>;
+  earlyStops: Pick<EarlyStopStore, 'find' | 'cases' | 'stop' | 'cancelRest'>;
   runs: Pick<RunStore, 'settleUnplaced'>;
   pauses: Pick<PauseStore, 'restartWait'>;
   finisher: Pick<AttemptFinisher, 'abandon'>;
@@ -27,7 +30,8 @@ export type Unplaced = { kind: 'cancelled' } | { kind: 'errored'; code: RunError
 
 export type ScorecardActivities = ReturnType<typeof createScorecardActivities>;
 
-export function createScorecardActivities({ scorecards, deadlines, runs, pauses, finisher, queueDeadlineSec }: Deps) {
+export function createScorecardActivities(deps: Deps) {
+  const { scorecards, deadlines, earlyStops, runs, pauses, finisher, queueDeadlineSec } = deps;
   return {
     async planScorecard({ scorecardId }: { scorecardId: string }): Promise<ScorecardPlan> {
       const plan = await scorecards.plan(scorecardId);
@@ -47,6 +51,19 @@ export function createScorecardActivities({ scorecards, deadlines, runs, pauses,
 
     /** Ends every run that has no outcome when the scorecard's deadline has passed; what runs is left to be removed. */
     endLate: ({ scorecardId }: { scorecardId: string }): Promise<void> => deadlines.endLate(scorecardId),
+
+    /**
+     * Ends a scorecard whose verdict is certain: whether it is ended now. What has no outcome is cancelled, and what runs is
+     * left to be removed. Called again, it goes on where it was broken off.
+     */
+    async endEarly({ scorecardId }: { scorecardId: string }): Promise<boolean> {
+      const found = await earlyStops.find(scorecardId);
+      if (!found) return false;
+      if (found.isStopped) return earlyStops.cancelRest(scorecardId);
+      const cases = await earlyStops.cases(scorecardId, found.plan);
+      const verdict = cases && judgeEarly(found.plan, cases);
+      return verdict !== undefined && earlyStops.stop(scorecardId, { ...verdict, errorRate: found.plan.errorRate });
+    },
 
     /** A root that is cancelled from the Temporal UI cancels the scorecard like any other way to ask for it. */
     async cancelScorecard({ scorecardId }: { scorecardId: string }): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Demand, WorkClass } from '../contracts/admission.js';
+import type { EarlyStopPlan } from '../contracts/early-stop.js';
 import { PlatformError } from '../contracts/errors.js';
 import type { Params } from '../contracts/harness.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
@@ -37,13 +38,14 @@ export interface NewScorecard {
   infraRetries: number;
   params: Params;
   metadata: Record<string, string>;
+  earlyStop?: EarlyStopPlan;
   /** Absent: any number may wait. */
   depth?: Depth;
 }
 
 /**
  * Inserts a scorecard and all its runs, in the caller's transaction, and says how many. Ordinals are dense, by case and
- * then trial.
+ * then trial. Where it may end early, cases are in an order drawn at random, as the hash of its id and theirs has it.
  */
 export async function insertScorecard(db: Queryable, scorecard: NewScorecard): Promise<number> {
   const selected = filterParams(scorecard.datasetPk, scorecard.filter ?? {});
@@ -54,8 +56,8 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
   await rows(
     db,
     `INSERT INTO scorecards (id, workspace_id, dataset_pk, harness_pk, runtime, class, trials, concurrency,
-       infra_retries, params, metadata, total, deadline_at, pool_ids, created_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15)`,
+       infra_retries, params, metadata, total, deadline_at, pool_ids, created_by, early_stop)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16)`,
     [
       scorecard.id,
       scorecard.workspaceId,
@@ -72,6 +74,7 @@ export async function insertScorecard(db: Queryable, scorecard: NewScorecard): P
       scorecard.deadlineSec ?? null,
       [...new Set(siteRows(scorecard.sites).map(({ pool_id }) => pool_id))],
       scorecard.createdBy ?? null,
+      scorecard.earlyStop ? JSON.stringify(scorecard.earlyStop) : null,
     ],
   );
   const inserted = await insertRuns(db, scorecard, selected);
@@ -95,7 +98,8 @@ function insertRuns(db: Queryable, scorecard: NewScorecard, selected: unknown[])
         site.pool_id, site.version, $8, coalesce(n.memory_mb, $9::int), coalesce(n.cpu_millicores, $10::int), $11
       FROM (
         SELECT s.ordinal AS case_ordinal, s.case_id, s.target, s.memory_mb, s.cpu_millicores, t.trial,
-          row_number() OVER (ORDER BY s.ordinal, t.trial) - 1 AS ordinal
+          row_number() OVER (
+            ORDER BY CASE WHEN $14::boolean THEN md5($5 || s.case_id) END, s.ordinal, t.trial) - 1 AS ordinal
         FROM (${selectedCases()}) s CROSS JOIN generate_series(1, $12::int) AS t (trial)
       ) n
       JOIN jsonb_to_recordset($13::jsonb) AS site (target text, pool_id text, version text)
@@ -114,6 +118,7 @@ function insertRuns(db: Queryable, scorecard: NewScorecard, selected: unknown[])
     scorecard.infraRetries,
     scorecard.trials,
     JSON.stringify(siteRows(scorecard.sites)),
+    scorecard.earlyStop !== undefined,
   ];
   return row<{ affected: number }>(db, sql, params).then((counted) => counted?.affected ?? 0);
 }

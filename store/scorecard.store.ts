@@ -20,6 +20,15 @@ export interface UnstartedScorecard {
   total: number;
   /** Epoch ms. */
   deadlineAt?: number;
+  stopsEarly?: true;
+}
+
+interface UnstartedRow {
+  id: string;
+  workspace_id: string;
+  total: number;
+  deadline_at: Date | null;
+  stops_early: boolean;
 }
 
 export interface ScorecardPlan {
@@ -123,17 +132,18 @@ export class ScorecardStore {
 
   /** Those whose root workflow Temporal has not confirmed, oldest first. */
   async unstarted(limit: number): Promise<UnstartedScorecard[]> {
-    const found = await rows<{ id: string; workspace_id: string; total: number; deadline_at: Date | null }>(
+    const found = await rows<UnstartedRow>(
       this.dataSource,
-      `SELECT id, workspace_id, total, deadline_at FROM scorecards
+      `SELECT id, workspace_id, total, deadline_at, early_stop IS NOT NULL AS stops_early FROM scorecards
        WHERE started_at IS NULL ORDER BY created_at LIMIT $1`,
       [limit],
     );
-    return found.map(({ id, workspace_id, total, deadline_at }) => ({
+    return found.map(({ id, workspace_id, total, deadline_at, stops_early }) => ({
       id,
       workspaceId: workspace_id,
       total,
       ...(deadline_at && { deadlineAt: deadline_at.getTime() }),
+      ...(stops_early && { stopsEarly: true }),
     }));
   }
 
@@ -143,7 +153,8 @@ export class ScorecardStore {
 
   /**
    * Cancels every run without an open attempt and marks the others, whose cases then stop them: some at a time, so that
-   * nobody waits long for a run. Called again, it goes on where it was broken off.
+   * nobody waits long for a run. Called again, it goes on where it was broken off. What is being stopped early is not
+   * cancelled by that.
    * `finished`: every run has its outcome, and nothing changes. Absent: no such scorecard.
    */
   async requestCancel(id: string): Promise<'requested' | 'finished' | undefined> {
@@ -172,7 +183,8 @@ export class ScorecardStore {
       if (cancelled > 0) {
         await rows(
           db,
-          'UPDATE scorecards SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
+          `UPDATE scorecards SET cancel_requested_at = coalesce(cancel_requested_at, now())
+           WHERE id = $1 AND stopped_early IS NULL`,
           [id],
         );
       }

@@ -36,6 +36,7 @@ import { SecretStore } from '../secrets/secret.store.js';
 import { AuditStore } from '../store/audit.store.js';
 import { DeadlineStore } from '../store/deadline.store.js';
 import { DurationStore } from '../store/duration.store.js';
+import { EarlyStopStore } from '../store/early-stop.store.js';
 import { LocalHostStore } from '../store/local-host.store.js';
 import { OutboxStore } from '../store/outbox.store.js';
 import { PauseStore } from '../store/pause.store.js';
@@ -138,6 +139,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
     ...createScorecardActivities({
       scorecards,
       deadlines: new DeadlineStore(dataSource),
+      earlyStops: new EarlyStopStore(dataSource),
       runs,
       pauses,
       finisher,

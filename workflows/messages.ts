@@ -44,6 +44,8 @@ export interface WindowInput {
   isCapped: boolean;
   /** Once nothing is left to ask for, tells the root each time so many cases fewer are in flight. */
   reportStep: number;
+  /** Each time so many of its cases ended, the root is told, which may then end the scorecard. Absent: it never does. */
+  judgeStep?: number;
 }
 
 export interface ScorecardInput {
@@ -54,6 +56,8 @@ export interface ScorecardInput {
   deadlineAt?: number;
   /** It runs nothing: its answers are stored, and graded anew. */
   isRegrade?: true;
+  /** It ends as soon as its verdict is certain. */
+  stopsEarly?: true;
 }
 
 /** Input of `admissionWorkflow`. `carried` is what continue-as-new hands over; without it the ledger is rebuilt. */
@@ -99,6 +103,8 @@ export const runsSettled = defineSignal<[string[]]>('runsSettled');
 export const runPromoted = defineSignal<[string]>('runPromoted');
 /** To a root: this window has nothing left to ask for, and so many cases in flight. */
 export const windowDrained = defineSignal<[WindowReport]>('windowDrained');
+/** To a root: cases of a window have ended. */
+export const casesEnded = defineSignal('casesEnded');
 /** To a window: it may have so many cases in flight. */
 export const windowWidened = defineSignal<[number]>('windowWidened');
 

@@ -29,16 +29,18 @@ import {
   windowWorkflowId,
 } from './messages.js';
 import { Pace } from './pace.js';
-import { CONTROL, ONE_LOCAL_TRY, SURVEY } from './proxies.js';
+import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
+import { type Ending, untilEnded } from './scorecard-end.js';
 import { windowWorkflow } from './window.workflow.js';
 
 const { planScorecard, completeScorecard, cancelScorecard } = proxyActivities<ScorecardActivities>(CONTROL);
-/** May write to every run of a scorecard. */
-const { endLate } = proxyActivities<ScorecardActivities>(SURVEY);
 const { planScorecard: planHere } = proxyLocalActivities<ScorecardActivities>(ONE_LOCAL_TRY);
 
 /** How often a window that has nothing left to ask for gives width back, over its tail. */
 const REPORTS = 4;
+
+/** How often cases that ended make the root look whether the verdict is certain; it also looks when a window closes. */
+const LOOKS = 100;
 
 /** A root may have to try for days. */
 const rootPace = (): Pace => new Pace(1_000, 5 * 60_000);
@@ -51,7 +53,7 @@ export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
   const { scorecardId } = input;
   let outcome = 'completed';
   try {
-    await runToDeadline(input);
+    await untilEnded(input, (ending) => runWindows(input, ending));
   } catch (error) {
     outcome = isCancellation(error) ? 'cancelled' : 'failed';
     throw error;
@@ -64,33 +66,7 @@ export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
   }
 }
 
-/**
- * At the deadline every run without outcome is ended in the database first; then the windows are cancelled, so that
- * cases which run stop their jobs, find their outcome written, and clean up.
- */
-async function runToDeadline(input: ScorecardInput): Promise<void> {
-  const { scorecardId, deadlineAt } = input;
-  if (deadlineAt === undefined) return runWindows(input, () => false);
-  const [windows, timer] = [new CancellationScope(), new CancellationScope()];
-  let isLate = false;
-  inBackground(() =>
-    timer.run(async () => {
-      await sleep(Math.max(1, deadlineAt - Date.now()));
-      await endLate({ scorecardId });
-      isLate = true;
-      windows.cancel();
-    }),
-  );
-  try {
-    await windows.run(() => runWindows(input, () => isLate));
-  } catch (error) {
-    if (!isLate || CancellationScope.current().consideredCancelled) throw error;
-  } finally {
-    timer.cancel();
-  }
-}
-
-async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise<void> {
+async function runWindows(input: ScorecardInput, ending: Ending): Promise<void> {
   const { scorecardId, total } = input;
   const windows = new Map<number, OpenWindow>();
   const unopened = Array.from({ length: Math.ceil(total / WINDOW_CASES) }, (_, index) => index);
@@ -113,6 +89,7 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
     } finally {
       windows.delete(start.index);
       hasChanged = true;
+      ending.noteCases();
     }
   };
 
@@ -140,7 +117,7 @@ async function runWindows(input: ScorecardInput, isLate: () => boolean): Promise
     }
   } catch (error) {
     await CancellationScope.nonCancellable(async () => {
-      if (isCancellation(error) && !isLate()) await cancelScorecard({ scorecardId });
+      if (isCancellation(error) && !ending.isEnded) await cancelScorecard({ scorecardId });
       await condition(() => windows.size === 0);
     });
     throw error;
@@ -159,6 +136,7 @@ function windowInput(root: ScorecardInput, index: number, width: number, plan: S
     isCapped: isCapped(plan),
     // Nobody else could use what the only window gives back.
     reportStep: isOnly ? width + 1 : Math.max(1, Math.min(Math.ceil(width / 2), Math.ceil(budget / REPORTS))),
+    ...(root.stopsEarly && { judgeStep: Math.ceil(root.total / LOOKS) }),
   };
 }
 

@@ -21,6 +21,7 @@ import { caseWorkflow } from './case.workflow.js';
 import {
   type CaseInput,
   caseStart,
+  casesEnded,
   caseWorkflowId,
   runPromoted,
   runsSettled,
@@ -56,6 +57,8 @@ export class Window {
   private mustAskAll = false;
   private wasGranted = false;
   private reported: number;
+  /** Cases that ended, and that the root does not know of. */
+  private untold = 0;
 
   constructor(
     private readonly input: WindowInput,
@@ -205,7 +208,18 @@ export class Window {
       else if (!hasBegun) await this.repair(input, { kind: 'cancelled' });
     } finally {
       this.cases.ended(holder);
+      this.countEnded();
     }
+  }
+
+  /** What the root makes its judgement by is in the database: it only has to be told to look. */
+  private countEnded(): void {
+    const { judgeStep } = this.input;
+    const { parent } = workflowInfo();
+    this.untold += 1;
+    if (!parent || judgeStep === undefined || this.untold < judgeStep) return;
+    this.untold = 0;
+    inBackground(() => getExternalWorkflowHandle(parent.workflowId).signal(casesEnded));
   }
 
   /** What cannot be cleaned up after in time keeps its slot, for the sweep; a run still without outcome is met again. */

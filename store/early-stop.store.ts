@@ -1,0 +1,137 @@
+import type { DataSource } from 'typeorm';
+import type { ErrorClass } from '../contracts/attempt.js';
+import { EarlyStopPlan, type StoppedEarly } from '../contracts/early-stop.js';
+import type { Outcome } from '../contracts/run.js';
+import { type EarlyCase, type EarlyTrial, earlyCase } from '../policy/early-stop/early-case.js';
+import { affected, type Queryable, row, rows, transaction } from './sql.js';
+
+/** Runs that are cancelled in one transaction. */
+const BATCH = 1_000;
+
+export interface EarlyStopState {
+  plan: EarlyStopPlan;
+  /** It is decided already, and what had no outcome then may still be to cancel. */
+  isStopped: boolean;
+}
+
+interface CaseRow {
+  case_id: string;
+  tags: string[];
+  passed_before: boolean;
+  trials: TrialRow[];
+}
+
+interface TrialRow {
+  outcome: Outcome | null;
+  errorClass: ErrorClass | null;
+  isDecided: boolean;
+}
+
+const toTrial = ({ outcome, errorClass, isDecided }: TrialRow): EarlyTrial => ({
+  ...(outcome && { outcome }),
+  ...(errorClass && { errorClass }),
+  isDecided,
+});
+
+/** Cases of scorecard $1 that passed: as many of their trials as $2 says, all where it is NULL. */
+const PASSED_CASES = `
+  SELECT case_id FROM runs WHERE scorecard_id = $1 GROUP BY case_id
+  HAVING count(*) FILTER (WHERE outcome = 'passed' AND decided_by IS NULL) >= coalesce($2::int, count(*))`;
+
+export class EarlyStopStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Absent: it does not end early, is finished or is being cancelled. */
+  async find(id: string): Promise<EarlyStopState | undefined> {
+    const found = await row<{ early_stop: unknown; is_stopped: boolean }>(
+      this.dataSource,
+      `SELECT early_stop, stopped_early IS NOT NULL AS is_stopped FROM scorecards
+       WHERE id = $1 AND early_stop IS NOT NULL AND finished_at IS NULL AND cancel_requested_at IS NULL`,
+      [id],
+    );
+    return found && { plan: EarlyStopPlan.parse(found.early_stop), isStopped: found.is_stopped };
+  }
+
+  /** How many cases of a scorecard passed. */
+  async passedCases(id: string, needed: number | undefined): Promise<number> {
+    const sql = `SELECT count(*) AS passed FROM (${PASSED_CASES}) p`;
+    return (await row<{ passed: number }>(this.dataSource, sql, [id, needed ?? null]))?.passed ?? 0;
+  }
+
+  /** All cases of a scorecard, in its order. Nothing: its baseline is not what it was, as when it was purged. */
+  async cases(id: string, { policy, baseline }: EarlyStopPlan): Promise<EarlyCase[] | undefined> {
+    const needed = policy.rules.minTrialsPassed;
+    const found = await rows<CaseRow>(
+      this.dataSource,
+      `WITH passed AS MATERIALIZED (${PASSED_CASES})
+       SELECT r.case_id, c.tags, passed.case_id IS NOT NULL AS passed_before, r.trials
+       FROM (
+         SELECT case_id, min(ordinal) AS ordinal, min(dataset_pk) AS dataset_pk, min(case_ordinal) AS case_ordinal,
+           json_agg(json_build_object('outcome', outcome, 'errorClass', error_class,
+             'isDecided', decided_by IS NOT NULL)) AS trials
+         FROM runs WHERE scorecard_id = $3 GROUP BY case_id
+       ) r
+       JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
+       LEFT JOIN passed ON passed.case_id = r.case_id ORDER BY r.ordinal`,
+      [baseline?.scorecard ?? null, needed ?? null, id],
+    );
+    const cases = found.map(({ case_id: caseId, tags, passed_before: passedBefore, trials }) =>
+      earlyCase({ caseId, tags, passedBefore }, trials.map(toTrial), needed),
+    );
+    return cases.filter(({ passedBefore }) => passedBefore).length === (baseline?.passed ?? 0) ? cases : undefined;
+  }
+
+  /** Whether it ends with this verdict: one that is finished, is being cancelled, or has nothing left to end, does not. */
+  async stop(id: string, verdict: Omit<StoppedEarly, 'at'>): Promise<boolean> {
+    const isStopped = await transaction(this.dataSource, async (db) => {
+      const open = await lockOpen(db, id);
+      if (open.length === 0 || !(await noteStop(db, id, verdict))) return false;
+      await cancel(db, open);
+      return true;
+    });
+    return isStopped && this.cancelRest(id);
+  }
+
+  /** Cancels what has no outcome. A run that leaves an attempt has it removed like one that settled. */
+  async cancelRest(id: string): Promise<true> {
+    const next = (): Promise<number> =>
+      transaction(this.dataSource, async (db) => {
+        const open = await lockOpen(db, id);
+        await cancel(db, open);
+        return open.length;
+      });
+    while ((await next()) > 0);
+    return true;
+  }
+}
+
+/** Some of the runs without outcome; one whose record is stored settles by that. */
+async function lockOpen(db: Queryable, scorecardId: string): Promise<string[]> {
+  const open = await rows<{ id: string }>(
+    db,
+    `SELECT id FROM runs r WHERE scorecard_id = $1 AND outcome IS NULL AND NOT EXISTS (
+       SELECT FROM attempts a WHERE a.run_id = r.id AND a.attempt = r.open_attempt AND a.record IS NOT NULL)
+     ORDER BY id LIMIT $2 FOR NO KEY UPDATE OF r`,
+    [scorecardId, BATCH],
+  );
+  return open.map(({ id }) => id);
+}
+
+async function noteStop(db: Queryable, scorecardId: string, verdict: Omit<StoppedEarly, 'at'>): Promise<boolean> {
+  const noted = await affected(
+    db,
+    `UPDATE scorecards SET stopped_early = coalesce(stopped_early, $2)
+     WHERE id = $1 AND finished_at IS NULL AND cancel_requested_at IS NULL`,
+    [scorecardId, JSON.stringify({ ...verdict, at: new Date().toISOString() })],
+  );
+  return noted > 0;
+}
+
+const cancel = (db: Queryable, runIds: string[]): Promise<number> =>
+  affected(
+    db,
+    `UPDATE runs SET settled_at = now(), settled_attempt = open_attempt, open_attempt = NULL, outcome = 'cancelled',
+       reason = 'the scorecard ended early: its verdict was certain'
+     WHERE id = ANY ($1) AND outcome IS NULL`,
+    [runIds],
+  );
