@@ -17,8 +17,8 @@ export type EarlyStop = z.infer<typeof EarlyStop>;
 /** What an `EarlyStop` came to when the scorecard was submitted: the rules themselves, and a scorecard for a baseline. */
 export const EarlyStopPlan = z.strictObject({
   policy: z.strictObject({ ref: z.string().nullable(), hash: z.string(), rules: GateRules }),
-  /** `passed`: cases that passed in it. */
-  baseline: z.strictObject({ scorecard: z.string(), passed: z.int() }).nullable(),
+  /** The id of a scorecard. */
+  baseline: z.string().nullable(),
   errorRate: z.number(),
   minCases: z.int(),
 });

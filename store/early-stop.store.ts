@@ -17,8 +17,8 @@ export interface EarlyStopState {
 interface CaseRow {
   case_id: string;
   tags: string[];
-  passed_before: boolean;
   trials: TrialRow[];
+  before: TrialRow[] | null;
 }
 
 interface TrialRow {
@@ -33,10 +33,14 @@ const toTrial = ({ outcome, errorClass, isDecided }: TrialRow): EarlyTrial => ({
   isDecided,
 });
 
-/** Cases of scorecard $1 that passed: as many of their trials as $2 says, all where it is NULL. */
-const PASSED_CASES = `
-  SELECT case_id FROM runs WHERE scorecard_id = $1 GROUP BY case_id
-  HAVING count(*) FILTER (WHERE outcome = 'passed' AND decided_by IS NULL) >= coalesce($2::int, count(*))`;
+/** The trials of each case of a scorecard. */
+const casesOf = (scorecard: string): string => `
+  SELECT case_id, min(ordinal) AS ordinal, min(dataset_pk) AS dataset_pk, min(case_ordinal) AS case_ordinal,
+    json_agg(json_build_object('outcome', outcome, 'errorClass', error_class, 'isDecided', decided_by IS NOT NULL)) AS trials
+  FROM runs WHERE scorecard_id = ${scorecard} GROUP BY case_id`;
+
+const toCase = ({ case_id: caseId, tags, trials, before }: CaseRow, needed: number | undefined): EarlyCase =>
+  earlyCase({ caseId, tags, trials: trials.map(toTrial), ...(before && { before: before.map(toTrial) }) }, needed);
 
 export class EarlyStopStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -52,33 +56,17 @@ export class EarlyStopStore {
     return found && { plan: EarlyStopPlan.parse(found.early_stop), isStopped: found.is_stopped };
   }
 
-  /** How many cases of a scorecard passed. */
-  async passedCases(id: string, needed: number | undefined): Promise<number> {
-    const sql = `SELECT count(*) AS passed FROM (${PASSED_CASES}) p`;
-    return (await row<{ passed: number }>(this.dataSource, sql, [id, needed ?? null]))?.passed ?? 0;
-  }
-
   /** All cases of a scorecard, in its order. Nothing: its baseline is not what it was, as when it was purged. */
   async cases(id: string, { policy, baseline }: EarlyStopPlan): Promise<EarlyCase[] | undefined> {
-    const needed = policy.rules.minTrialsPassed;
     const found = await rows<CaseRow>(
       this.dataSource,
-      `WITH passed AS MATERIALIZED (${PASSED_CASES})
-       SELECT r.case_id, c.tags, passed.case_id IS NOT NULL AS passed_before, r.trials
-       FROM (
-         SELECT case_id, min(ordinal) AS ordinal, min(dataset_pk) AS dataset_pk, min(case_ordinal) AS case_ordinal,
-           json_agg(json_build_object('outcome', outcome, 'errorClass', error_class,
-             'isDecided', decided_by IS NOT NULL)) AS trials
-         FROM runs WHERE scorecard_id = $3 GROUP BY case_id
-       ) r
+      `SELECT r.case_id, c.tags, r.trials, b.trials AS before FROM (${casesOf('$1')}) r
        JOIN dataset_cases c ON c.dataset_pk = r.dataset_pk AND c.ordinal = r.case_ordinal
-       LEFT JOIN passed ON passed.case_id = r.case_id ORDER BY r.ordinal`,
-      [baseline?.scorecard ?? null, needed ?? null, id],
+       LEFT JOIN (${casesOf('$2')}) b ON b.case_id = r.case_id ORDER BY r.ordinal`,
+      [id, baseline],
     );
-    const cases = found.map(({ case_id: caseId, tags, passed_before: passedBefore, trials }) =>
-      earlyCase({ caseId, tags, passedBefore }, trials.map(toTrial), needed),
-    );
-    return cases.filter(({ passedBefore }) => passedBefore).length === (baseline?.passed ?? 0) ? cases : undefined;
+    const isWhole = !baseline || found.every(({ before }) => before !== null);
+    return isWhole ? found.map((stored) => toCase(stored, policy.rules.minTrialsPassed)) : undefined;
   }
 
   /** Whether it ends with this verdict: one that is finished, is being cancelled, or has nothing left to end, does not. */

@@ -1,13 +1,16 @@
+import { fieldPath } from '../../contracts/field-path.js';
 import type { GateRules } from '../../contracts/gate.js';
-import type { EarlyCase, Known } from './early-case.js';
+import type { EarlyCase } from './early-case.js';
 import { evidenceOfAtMost, evidenceOfMore, type Sample } from './evidence.js';
 
-/** A rule that allows so many of its cases not to pass. */
+/** A rule that allows so many of its cases to be at fault. */
 export interface Criterion {
   /** As a path in the policy. */
   rule: string;
+  /** Cases that can be at fault; there are `size` of them. */
   includes(evalCase: EarlyCase): boolean;
-  /** Of `size` cases, so many may fail. */
+  /** Whether one that failed is, or only may be: of a regression, nobody may know whether it passed in the baseline. */
+  isSurelyAtFault(evalCase: EarlyCase): boolean;
   size: number;
   most: number;
 }
@@ -21,39 +24,40 @@ export interface Standing {
   evidence: { violated: number; held: number };
 }
 
-type Members = Pick<Criterion, 'rule' | 'includes'>;
-
 /** The fewest of `size` whose share is at least `share`. */
 function fewest(size: number, share: number): number {
   const rounded = Math.floor(size * share);
   return rounded > 0 && rounded / size >= share ? rounded : Math.ceil(size * share);
 }
 
+type Membership = Pick<Criterion, 'rule' | 'includes' | 'isSurelyAtFault'>;
+
 /** The rules that count cases, over the cases of a whole scorecard. */
 export function criteriaOf(rules: GateRules, cases: readonly EarlyCase[]): Criterion[] {
-  const sizeOf = ({ includes }: Members): number => cases.filter(includes).length;
-  const ofRate = (members: Members, share: number): Criterion => {
-    const size = sizeOf(members);
-    return { ...members, size, most: size - fewest(size, share) };
-  };
-  const ofRegressions = ({ rule, includes }: Members, most: number): Criterion => {
-    const members = { rule, includes: (evalCase: EarlyCase) => evalCase.passedBefore && includes(evalCase) };
-    return { ...members, size: sizeOf(members), most };
+  const bounded = (membership: Membership, mostOf: (size: number) => number): Criterion => {
+    const size = cases.filter(membership.includes).length;
+    return { ...membership, size, most: mostOf(size) };
   };
   const scopes = [
     { path: '', rule: rules, includes: () => true },
     ...Object.entries(rules.perTag ?? {}).map(([tag, rule]) => ({
-      path: `perTag.${tag}.`,
+      path: `${fieldPath(['perTag', tag])}.`,
       rule,
       includes: ({ tags }: EarlyCase) => tags.includes(tag),
     })),
   ];
-  return scopes.flatMap(({ path, rule: { minPassRate, maxRegressions }, includes }) => [
-    ...(minPassRate === undefined ? [] : [ofRate({ rule: `${path}minPassRate`, includes }, minPassRate)]),
-    ...(maxRegressions === undefined
-      ? []
-      : [ofRegressions({ rule: `${path}maxRegressions`, includes }, maxRegressions)]),
-  ]);
+  return scopes.flatMap(({ path, rule: { minPassRate, maxRegressions }, includes }) => {
+    const passRate = { rule: `${path}minPassRate`, includes, isSurelyAtFault: () => true };
+    const regressions: Membership = {
+      rule: `${path}maxRegressions`,
+      includes: (each) => includes(each) && (each.before === 'passed' || each.before === 'unknown'),
+      isSurelyAtFault: ({ before }) => before === 'passed',
+    };
+    return [
+      ...(minPassRate === undefined ? [] : [bounded(passRate, (size) => size - fewest(size, minPassRate))]),
+      ...(maxRegressions === undefined ? [] : [bounded(regressions, () => maxRegressions)]),
+    ];
+  });
 }
 
 /**
@@ -61,24 +65,28 @@ export function criteriaOf(rules: GateRules, cases: readonly EarlyCase[]): Crite
  * is a random sample, where what ended first would be one of fast cases.
  */
 export function standingOf(criterion: Criterion, cases: readonly EarlyCase[]): Standing {
-  const { size, most, includes } = criterion;
+  const { size, most, includes, isSurelyAtFault } = criterion;
   const members = cases.filter(includes);
   const open = members.findIndex(({ known }) => known === undefined);
   const begun = open < 0 ? members : members.slice(0, open);
-  const count = (among: readonly EarlyCase[], ...kinds: Known[]): number =>
-    among.filter(({ known }) => known !== undefined && kinds.includes(known)).length;
-  const sample = (bad: number): Sample => ({ size, seen: begun.length, bad });
-  const failed = count(members, 'failed');
+  const atFault = (each: EarlyCase): boolean => each.known === 'failed' && isSurelyAtFault(each);
+  const mayBeAtFault = ({ known }: EarlyCase): boolean => known === 'failed' || known === 'unknown';
+  const count = (among: readonly EarlyCase[], counts: (each: EarlyCase) => boolean): number =>
+    among.filter(counts).length;
+  const sample = (counts: (each: EarlyCase) => boolean): Sample => ({
+    size,
+    seen: begun.length,
+    bad: count(begun, counts),
+  });
+  const failed = count(members, atFault);
+  const passed = count(members, ({ known }) => known === 'passed');
   return {
     criterion,
     failed,
-    known: count(members, 'passed', 'failed', 'unknown'),
+    known: count(members, ({ known }) => known !== undefined),
     evidence: {
-      violated: failed > most ? Number.POSITIVE_INFINITY : evidenceOfMore(sample(count(begun, 'failed')), most),
-      held:
-        count(members, 'passed') >= size - most
-          ? Number.POSITIVE_INFINITY
-          : evidenceOfAtMost(sample(count(begun, 'failed', 'unknown')), most),
+      violated: failed > most ? Number.POSITIVE_INFINITY : evidenceOfMore(sample(atFault), most),
+      held: passed >= size - most ? Number.POSITIVE_INFINITY : evidenceOfAtMost(sample(mayBeAtFault), most),
     },
   };
 }

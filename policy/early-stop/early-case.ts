@@ -17,15 +17,16 @@ export interface EarlyTrial {
 export interface EarlyCase {
   caseId: string;
   tags: readonly string[];
-  passedBefore: boolean;
+  /** In the baseline, if there is one. */
+  before?: Known;
   /** Absent: it may still come to anything. */
   known?: Known;
-  /** Its graders judged each of its trials. */
-  isCovered: boolean;
-  /** Infrastructure failed a trial of it, or still may. */
+  /** It may be infrastructure that leaves it without a verdict. */
   mayBeInfra: boolean;
   isCancelled: boolean;
 }
+
+const isCancelled = ({ outcome }: EarlyTrial): boolean => outcome === 'cancelled';
 
 function knownOf({ outcome, errorClass, isDecided }: EarlyTrial): Known | undefined {
   if (outcome === undefined) return undefined;
@@ -44,20 +45,30 @@ export function knownOfTrials(trials: readonly EarlyTrial[], needed: number): Kn
   return known.includes(undefined) ? undefined : 'unknown';
 }
 
-/** `needed`: how many trials must pass; absent: all. */
-export function earlyCase(
-  { caseId, tags, passedBefore }: Pick<EarlyCase, 'caseId' | 'tags' | 'passedBefore'>,
-  trials: readonly EarlyTrial[],
-  needed: number = trials.length,
-): EarlyCase {
+/** The same of a baseline: of a case that lacks a trial, nobody knows whether it would have passed. */
+function knownBefore(trials: readonly EarlyTrial[], needed: number): Known {
   const known = knownOfTrials(trials, needed);
+  return known === undefined || (known === 'failed' && trials.some(isCancelled)) ? 'unknown' : known;
+}
+
+interface Trials {
+  caseId: string;
+  tags: readonly string[];
+  trials: readonly EarlyTrial[];
+  /** Of the same case in the baseline. */
+  before?: readonly EarlyTrial[];
+}
+
+/** `needed`: how many trials must pass; absent: all. */
+export function earlyCase({ caseId, tags, trials, before }: Trials, needed: number = trials.length): EarlyCase {
+  const known = knownOfTrials(trials, needed);
+  const isInfra = trials.some(({ errorClass, isDecided }) => errorClass === 'infra' && !isDecided);
   return {
     caseId,
     tags,
-    passedBefore,
+    ...(before && { before: knownBefore(before, needed) }),
     ...(known && { known }),
-    isCovered: trials.every(({ outcome, isDecided }) => !isDecided && (outcome === 'passed' || outcome === 'failed')),
-    mayBeInfra: trials.some(({ outcome, errorClass }) => outcome === undefined || errorClass === 'infra'),
-    isCancelled: trials.some(({ outcome }) => outcome === 'cancelled'),
+    mayBeInfra: known === undefined || (known === 'unknown' && isInfra),
+    isCancelled: trials.some(isCancelled),
   };
 }

@@ -19,15 +19,14 @@ const planOf = (rules: Partial<GateRules>, parts: Partial<EarlyStopPlan> = {}): 
   ...parts,
 });
 
-/** One case a letter: p(assed), f(ailed), i(nfra), c(ancelled), `.` open; a capital one passed in the baseline. */
+/** One case a letter: p(assed), f(ailed), i(nfra), c(ancelled), `.` open; a capital one, and `-` for an open one, passed in the baseline. */
 const LETTERS: Record<string, EarlyTrial> = { p: PASSED, f: FAILED, i: INFRA, c: CANCELLED, '.': OPEN, '-': OPEN };
 const casesOf = (letters: string, tags: string[] = []): EarlyCase[] =>
   [...letters].map((letter, i) => {
     const trial = LETTERS[letter.toLowerCase()];
     if (!trial) throw new Error(`no letter ${letter}`);
-    return earlyCase({ caseId: `case-${i}`, tags, passedBefore: letter !== letter.toLowerCase() || letter === '-' }, [
-      trial,
-    ]);
+    const before = letter !== letter.toLowerCase() || letter === '-' ? [PASSED] : [FAILED];
+    return earlyCase({ caseId: `case-${i}`, tags, trials: [trial], before });
   });
 
 test.each([

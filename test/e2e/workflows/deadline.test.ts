@@ -1,4 +1,5 @@
-import { caseWorkflowId, runsSettled, windowWorkflowId } from '../../../workflows/messages.js';
+import { GateRules } from '../../../contracts/gate.js';
+import { casesEnded, caseWorkflowId, runsSettled, windowWorkflowId } from '../../../workflows/messages.js';
 import { POOL } from '../../integration/store/world.js';
 import { eventually, type TestWorker } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
@@ -65,6 +66,66 @@ test(
     const id = await lab.submit(['echo quick'], { deadlineSec: 3_600 });
     await (await lab.start(id)).result();
     expect(await counts(id)).toMatchObject({ passed: 1 });
+  },
+  MINUTE,
+);
+
+/** May end early, and does once one case failed. */
+const EARLY_STOP = {
+  policy: { ref: null, hash: 'hash', rules: GateRules.parse({ minPassRate: 1 }) },
+  ...{ baseline: null, errorRate: 0, minCases: 1 },
+};
+
+test(
+  'a scorecard whose verdict is certain ends with what it has, its running jobs stopped and nothing left',
+  async () => {
+    // Whichever is first fails.
+    const task = `mkdir ${lab.file('early')}.first 2>/dev/null && exit 1; ${lab.task('early', 60)}`;
+    const id = await lab.submit(
+      Array.from({ length: 30 }, () => task),
+      { earlyStop: EARLY_STOP },
+    );
+    await (await lab.start(id)).result();
+
+    const view = await lab.world.scorecards.find('default', id);
+    expect(view).toMatchObject({
+      status: 'completed',
+      counts: { settled: 30, failed: 1, cancelled: 29 },
+      stoppedEarly: { verdict: 'block', seen: 1, total: 30 },
+    });
+    expect(lab.noted('early').starts).toBeLessThanOrEqual(5);
+    await expectNothingLeft();
+  },
+  MINUTE,
+);
+
+test(
+  'an early end that a worker began and did not live to finish is finished by the next',
+  async () => {
+    const id = await lab.submit(
+      Array.from({ length: 8 }, () => lab.task('half', 60)),
+      { earlyStop: EARLY_STOP },
+    );
+    const root = await lab.start(id);
+    await eventually('four run', async () => lab.noted('half').starts === 4);
+    await worker.stop();
+    const verdict = { verdict: 'block', seen: 1, total: 8, errorRate: 0, reason: 'it is certain' };
+    await lab.world.dataSource.query('UPDATE scorecards SET stopped_early = $2 WHERE id = $1', [id, verdict]);
+    await lab.world.dataSource.query(
+      `UPDATE runs SET outcome = 'cancelled', settled_at = now(), settled_attempt = open_attempt, open_attempt = NULL
+       WHERE id = $1`,
+      [`${id}.0`],
+    );
+    await root.signal(casesEnded);
+    worker = await lab.platform.startWorker();
+    await root.result();
+
+    expect(await lab.world.scorecards.find('default', id)).toMatchObject({
+      status: 'completed',
+      counts: { settled: 8, cancelled: 8 },
+      stoppedEarly: { verdict: 'block' },
+    });
+    await expectNothingLeft();
   },
   MINUTE,
 );
