@@ -2,7 +2,10 @@ import type { DataSource } from 'typeorm';
 import type { ErrorClass } from '../contracts/attempt.js';
 import { EarlyStopPlan, type StoppedEarly } from '../contracts/early-stop.js';
 import type { Outcome } from '../contracts/run.js';
+import type { CaseFilter } from '../contracts/scorecard.js';
 import { type EarlyCase, type EarlyTrial, earlyCase } from '../policy/early-stop/early-case.js';
+import type { SelectedCase } from '../policy/early-stop/fit.js';
+import { filterParams, selectedCases } from './selected-cases.js';
 import { affected, type Queryable, row, rows, transaction } from './sql.js';
 
 /** Runs that are cancelled in one transaction. */
@@ -67,6 +70,18 @@ export class EarlyStopStore {
     );
     const isWhole = !baseline || found.every(({ before }) => before !== null);
     return isWhole ? found.map((stored) => toCase(stored, policy.rules.minTrialsPassed)) : undefined;
+  }
+
+  /** What a scorecard of this dataset is to have, and the hash of the dataset's content. */
+  async selection(datasetPk: number, filter: CaseFilter): Promise<{ datasetHash: string; cases: SelectedCase[] }> {
+    const columns = `case_id AS "caseId", tags, md5(coalesce(content -> 'graders', '[]')::text) AS "gradersHash"`;
+    const cases = await rows<SelectedCase>(this.dataSource, selectedCases(columns), filterParams(datasetPk, filter));
+    const dataset = await row<{ hash: string }>(
+      this.dataSource,
+      'SELECT content_hash AS hash FROM datasets WHERE pk = $1',
+      [datasetPk],
+    );
+    return { datasetHash: dataset?.hash ?? '', cases };
   }
 
   /** Whether it ends with this verdict: one that is finished, is being cancelled, or has nothing left to end, does not. */

@@ -20,6 +20,7 @@ import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
 import { DialStore } from '../../store/dial.store.js';
 import { DurationStore } from '../../store/duration.store.js';
+import { EarlyStopStore } from '../../store/early-stop.store.js';
 import { ExportStore } from '../../store/export.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { HolderStore } from '../../store/holder.store.js';
@@ -65,6 +66,7 @@ const STORES = [
   DialStore,
   DurationStore,
   ExportStore,
+  EarlyStopStore,
   HarnessStore,
   HolderStore,
   IdempotencyStore,

@@ -8,10 +8,12 @@ export function startRoot(
   scorecards: Pick<ScorecardStore, 'markStarted'>,
   workspaceId: string,
   { id, counts, deadlineAt, regradeOf }: ScorecardView,
+  stopsEarly = false,
 ): void {
   const input = {
     ...{ workspaceId, scorecardId: id, total: counts.submitted },
     ...(deadlineAt !== null && { deadlineAt: Date.parse(deadlineAt) }),
+    ...(stopsEarly && { stopsEarly: true as const }),
     ...(regradeOf !== null && { isRegrade: true as const }),
   };
   workflows.startScorecard(input, () => scorecards.markStarted(id));

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
 import { ComparisonsController } from './comparisons.controller.js';
 import { ComparisonsService } from './comparisons.service.js';
+import { EarlyStopService } from './early-stop.service.js';
 import { ExportsController } from './exports.controller.js';
 import { ExportsService } from './exports.service.js';
 import { RerollsController } from './rerolls.controller.js';
@@ -27,6 +28,7 @@ import { SidesService } from './sides.service.js';
   providers: [
     ComparisonsService,
     ExportsService,
+    EarlyStopService,
     RetriesService,
     RetryGate,
     ScorecardGate,

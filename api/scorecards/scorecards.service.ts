@@ -25,6 +25,7 @@ import type { RunQuery } from '../common/run-query.js';
 import { confirmationBy, warningsOf } from '../common/uses.js';
 import { WorkflowClient } from '../common/workflow.client.js';
 import { WaitingService } from '../queue/waiting.service.js';
+import { EarlyStopService } from './early-stop.service.js';
 import type { EventPosition } from './event-position.js';
 import { startRoot } from './root-start.js';
 import { ScorecardGate } from './scorecard-gate.js';
@@ -45,6 +46,7 @@ export class ScorecardsService {
     private readonly progress: ProgressStore,
     private readonly watcher: ScorecardWatcher,
     private readonly gate: ScorecardGate,
+    private readonly earlyStops: EarlyStopService,
     private readonly idempotency: IdempotencyService,
     private readonly workflows: WorkflowClient,
     private readonly waiting: WaitingService,
@@ -60,6 +62,7 @@ export class ScorecardsService {
 
     noteAudit({ after: contentHash(request) });
     const { dataset, harness, sites, uses } = await this.gate.check(workspace, request);
+    const earlyStop = await this.earlyStops.resolve(workspace, request, dataset);
     const id = newId('sc');
     const created = await this.scorecards.create({
       id,
@@ -79,12 +82,13 @@ export class ScorecardsService {
       infraRetries: request.infraRetries,
       params: request.params ?? {},
       metadata: request.metadata,
+      earlyStop,
       depth: this.operator.depth,
     });
     const view = await this.read(workspace, resolve(created));
     if (created.kind === 'created') {
       this.workflows.signalLimits(created.limits);
-      startRoot(this.workflows, this.scorecards, workspace, view);
+      startRoot(this.workflows, this.scorecards, workspace, view, earlyStop !== undefined);
     }
     return { view, warnings: created.kind === 'created' ? warningsOf(uses) : [] };
   }

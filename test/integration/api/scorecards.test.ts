@@ -223,3 +223,81 @@ describe('cancelling', () => {
     expect([status, body.status, body.counts.passed]).toEqual([200, 'completed', 6]);
   });
 });
+
+describe('a scorecard that may end early', () => {
+  const submitEarly = (policy: object, parts: object = {}, request: object = {}): Promise<Reply> =>
+    api.send('POST', '/scorecards', {
+      ...{ dataset: 'tasks', harness: 'echo', runtime: 'here', ...request },
+      earlyStop: { policy, ...parts },
+    });
+  const finished = async (request: object = {}): Promise<string> => {
+    const { body } = await api.send('POST', '/scorecards', {
+      ...{ dataset: 'tasks', harness: 'echo', runtime: 'here', ...request },
+    });
+    await settle(
+      body.id,
+      Array.from({ length: body.cases }, () => 'passed'),
+    );
+    await api.database.dataSource.query('UPDATE scorecards SET finished_at = now() WHERE id = $1', [body.id]);
+    return body.id;
+  };
+
+  test('keeps its rules and its baseline as they were resolved, and its root is told', async () => {
+    const baseline = await finished();
+    const { status, body } = await submitEarly({ maxRegressions: 1 }, { baseline, errorRate: 0.1 });
+    expect(status).toBe(202);
+    const [{ early_stop: stored }] = await api.database.dataSource.query(
+      'SELECT early_stop FROM scorecards WHERE id = $1',
+      [body.id],
+    );
+    expect(stored).toEqual({
+      policy: {
+        ref: null,
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        rules: { maxRegressions: 1, minCoverage: 1, maxInfraShare: 1, rerolls: 'infra' },
+      },
+      ...{ baseline, errorRate: 0.1, minCases: 20 },
+    });
+    const start = api.calls.find(({ workflowId }) => workflowId === `scorecard:${body.id}`);
+    expect(start?.argument).toMatchObject({ stopsEarly: true });
+  });
+
+  test.each([
+    ['no baseline to count against', { maxRegressions: 0 }, {}, 'earlyStop.baseline'],
+    ['a tag of no case', { perTag: { odd: { minPassRate: 1 } } }, {}, 'earlyStop.policy.perTag.odd'],
+    ['a critical tag of no case', { critical: { tags: ['odd'] } }, {}, 'earlyStop.policy.critical.tags[0]'],
+    ['a critical case that is not selected', { critical: { cases: ['no'] } }, {}, 'earlyStop.policy.critical.cases'],
+    ['more trials than there are', { minPassRate: 1, minTrialsPassed: 2 }, {}, 'earlyStop.policy.minTrialsPassed'],
+    ['an error rate above a half', { minPassRate: 1 }, { errorRate: 0.6 }, 'earlyStop.errorRate'],
+  ])('is refused with %s', async (_title, policy, parts, path) => {
+    const { status, body } = await submitEarly(policy, parts);
+    expect(status).toBe(400);
+    expect(body.errors.map((error: { path: string }) => error.path)).toEqual([path]);
+  });
+
+  test('is refused with a baseline that is not there, not finished, or of something else', async () => {
+    const baselineOf = async (baseline: string, request: object = {}) => {
+      const { status, body } = await submitEarly({ maxRegressions: 0 }, { baseline }, request);
+      return [status, body.detail];
+    };
+    const gone = 'sc_00000000000000000000000000';
+    expect(await baselineOf(gone)).toEqual([404, expect.stringContaining(gone)]);
+    expect(await baselineOf('nightly')).toEqual([404, expect.stringContaining('nightly')]);
+    expect(await baselineOf(await submit())).toEqual([409, expect.stringContaining('wait until it is finished')]);
+    const some = await finished({ cases: { limit: 2 } });
+    expect(await baselineOf(some)).toEqual([400, expect.stringMatching(/lacks 4 of the selected cases: "case-2"/)]);
+    const all = await finished();
+    expect(await baselineOf(all, { cases: { limit: 5 } })).toEqual([
+      400,
+      expect.stringMatching(/has 1 cases that .* "case-5"/),
+    ]);
+    expect(await baselineOf(all, { trials: 2 })).toEqual([400, expect.stringMatching(/has trials 1, and this has 2/)]);
+    const other = {
+      id: 'tasks',
+      version: '2',
+      cases: [0, 1, 2, 3, 4, 5].map((i) => ({ id: `case-${i}`, task: 'other' })),
+    };
+    await api.send('POST', '/datasets', other);
+    expect(await baselineOf(all, { dataset: 'tasks@2' })).toEqual([400, expect.stringContaining('other content')]);
+  });
+});
