@@ -4,14 +4,15 @@ import type { Outcome, Score } from '../contracts/run.js';
 import type { CaseResult } from '../policy/case-result.js';
 import type { Side } from '../policy/comparison/side.js';
 import { storedUsage } from './record-json.js';
+import { runIdsOf } from './scorecard.store.js';
 import { viewsOf } from './scorecard-view.js';
 import { row, rows } from './sql.js';
 
 interface ResultRow {
   id: string;
   case_id: string;
+  case_ordinal: number;
   trial: number;
-  tags: string[];
   outcome: Outcome | null;
   error_class: ErrorClass | null;
   error_code: string | null;
@@ -20,9 +21,17 @@ interface ResultRow {
   scores: Score[] | null;
   usage: string | null;
   duration_ms: number | null;
+}
+
+interface CaseRow {
+  ordinal: number;
+  tags: string[];
   content_hash: string;
   graders_hash: string;
 }
+
+/** Runs that one statement reads. */
+const PAGE = 5_000;
 
 /** What the runs of a scorecard came to, all of them at once, to judge and to compare it. */
 export class ResultStore {
@@ -50,31 +59,57 @@ export class ResultStore {
 
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */
   async ofScorecard(id: string): Promise<CaseResult[]> {
-    const found = await rows<ResultRow>(
+    const scorecard = await row<{ total: number; dataset_pk: number; graders_hash: string | null }>(
       this.dataSource,
-      `WITH cases AS MATERIALIZED (
-         SELECT c.ordinal, c.tags, md5((c.content - 'graders')::text) AS content_hash,
-           md5(coalesce(s.graders, c.content -> 'graders', '[]')::text) AS graders_hash
-         FROM scorecards s JOIN dataset_cases c ON c.dataset_pk = s.dataset_pk
-         WHERE s.id = $1 AND c.ordinal IN (SELECT case_ordinal FROM runs WHERE scorecard_id = $1))
-       SELECT r.id, r.case_id, r.trial, c.tags, r.outcome, r.error_class, r.error_code, r.reason,
-         r.decided_by IS NOT NULL AS is_decided, r.scores, a.record ->> 'usage' AS usage,
-         (a.record ->> 'commandMs')::int AS duration_ms, c.content_hash, c.graders_hash
-       FROM runs r JOIN cases c ON c.ordinal = r.case_ordinal
-       LEFT JOIN attempts a ON a.run_id = coalesce(r.carried_from, r.id) AND a.attempt = r.settled_attempt
-       WHERE r.scorecard_id = $1 ORDER BY r.ordinal`,
+      'SELECT total, dataset_pk, md5(graders::text) AS graders_hash FROM scorecards WHERE id = $1',
       [id],
     );
-    return found.map(toResult);
+    if (!scorecard) return [];
+    const { total, dataset_pk, graders_hash } = scorecard;
+    const results: CaseResult[] = [];
+    const cases = new Map<number, CaseRow>();
+    for (let from = 0; from < total; from += PAGE) {
+      const page = await this.runs(runIdsOf(id, from, Math.min(total, from + PAGE)));
+      const unread = new Set(page.map(({ case_ordinal }) => case_ordinal).filter((ordinal) => !cases.has(ordinal)));
+      for (const each of await this.cases(dataset_pk, [...unread])) cases.set(each.ordinal, each);
+      for (const run of page) {
+        const of = cases.get(run.case_ordinal);
+        if (of) results.push(toResult(run, graders_hash === null ? of : { ...of, graders_hash }));
+      }
+    }
+    return results;
+  }
+
+  private runs(ids: readonly string[]): Promise<ResultRow[]> {
+    return rows<ResultRow>(
+      this.dataSource,
+      `SELECT r.id, r.case_id, r.case_ordinal, r.trial, r.outcome, r.error_class, r.error_code, r.reason,
+         r.decided_by IS NOT NULL AS is_decided, r.scores, a.record ->> 'usage' AS usage,
+         (a.record ->> 'commandMs')::int AS duration_ms
+       FROM runs r
+       LEFT JOIN attempts a ON a.run_id = coalesce(r.carried_from, r.id) AND a.attempt = r.settled_attempt
+       WHERE r.id = ANY ($1) ORDER BY r.ordinal`,
+      [ids],
+    );
+  }
+
+  private cases(datasetPk: number, ordinals: readonly number[]): Promise<CaseRow[]> {
+    return rows<CaseRow>(
+      this.dataSource,
+      `SELECT ordinal, tags, md5((content - 'graders')::text) AS content_hash,
+         md5(coalesce(content -> 'graders', '[]')::text) AS graders_hash
+       FROM dataset_cases WHERE dataset_pk = $1 AND ordinal = ANY ($2)`,
+      [datasetPk, ordinals],
+    );
   }
 }
 
-function toResult(stored: ResultRow): CaseResult {
+function toResult(stored: ResultRow, of: CaseRow): CaseResult {
   return {
     runId: stored.id,
     caseId: stored.case_id,
     trial: stored.trial,
-    tags: stored.tags,
+    tags: of.tags,
     ...(stored.outcome !== null && { outcome: stored.outcome }),
     ...(stored.error_class !== null && { errorClass: stored.error_class }),
     ...(stored.error_code !== null && { errorCode: stored.error_code }),
@@ -83,7 +118,7 @@ function toResult(stored: ResultRow): CaseResult {
     scores: stored.scores ?? [],
     usage: storedUsage(stored.usage),
     ...(stored.duration_ms !== null && { durationMs: stored.duration_ms }),
-    contentHash: stored.content_hash,
-    gradersHash: stored.graders_hash,
+    contentHash: of.content_hash,
+    gradersHash: of.graders_hash,
   };
 }

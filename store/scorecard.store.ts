@@ -77,7 +77,7 @@ const CANCEL_BATCH = 1_000;
  * The runs from one ordinal up to another, by their keys: fresh runs have no statistics yet, and by ordinal the planner may
  * read all of a scorecard's for each part of them.
  */
-const runIdsOf = (scorecardId: string, from: number, to: number): string[] =>
+export const runIdsOf = (scorecardId: string, from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, i) => `${scorecardId}.${from + i}`);
 
 export class ScorecardStore {

@@ -15,14 +15,11 @@ function quantileOfT(freedom: number): number {
   return terms.reduce((sum, term, i) => sum + term / freedom ** (i + 1), Z);
 }
 
-export const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
 /** The mean of paired differences with its 95 % interval after Student's t. One alone has no interval. */
 export function meanDifference(differences: readonly number[]) {
   const n = differences.length;
   if (n === 0) return { difference: null, low: null, high: null };
-  const difference = meanOf(differences);
+  const difference = differences.reduce((sum, value) => sum + value, 0) / n;
   if (n === 1) return { difference, low: null, high: null };
   const variance = differences.reduce((sum, value) => sum + (value - difference) ** 2, 0) / (n - 1);
   const half = quantileOfT(n - 1) * Math.sqrt(variance / n);

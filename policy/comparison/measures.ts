@@ -2,14 +2,14 @@ import type { Comparison, Delta, GraderChange, PairedTest } from '../../contract
 import { type CaseResult, passedOf } from '../case-result.js';
 import { wilson } from '../rates.js';
 import { mcnemar } from './mcnemar.js';
-import { meanDifference, meanOf } from './mean-difference.js';
+import { meanDifference } from './mean-difference.js';
 import { pairedDifference } from './paired-difference.js';
 import { byCase, type WholePair } from './pairs.js';
 import type { Sides } from './side.js';
 
-/** Whether every one of these trials passed; undefined where that of one is not known. */
-function allPassed(trials: readonly CaseResult[]): boolean | undefined {
-  const passed = trials.map(passedOf);
+/** Whether every trial passed on that side; undefined where that of one is not known. */
+function allPassed(trials: readonly WholePair[], side: keyof WholePair): boolean | undefined {
+  const passed = trials.map((pair) => passedOf(pair[side]));
   return passed.includes(undefined) ? undefined : passed.every(Boolean);
 }
 
@@ -17,8 +17,7 @@ function allPassed(trials: readonly CaseResult[]): boolean | undefined {
 export function testOf(pairs: readonly WholePair[]): PairedTest {
   let [known, regressed, fixed] = [0, 0, 0];
   for (const trials of byCase(pairs)) {
-    const before = allPassed(trials.map(({ baseline }) => baseline));
-    const after = allPassed(trials.map(({ candidate }) => candidate));
+    const [before, after] = [allPassed(trials, 'baseline'), allPassed(trials, 'candidate')];
     if (before === undefined || after === undefined) continue;
     known += 1;
     if (before && !after) regressed += 1;
@@ -31,27 +30,44 @@ export function testOf(pairs: readonly WholePair[]): PairedTest {
 type Measure = (result: CaseResult) => number | undefined;
 
 function totalOf(results: readonly CaseResult[], measure: Measure): number | null {
-  const values = results.flatMap((result) => measure(result) ?? []);
-  return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) : null;
+  let total: number | null = null;
+  for (const result of results) {
+    const value = measure(result);
+    if (value !== undefined) total = (total ?? 0) + value;
+  }
+  return total;
 }
 
-/** Each case counts once: with the mean of those of its trials that have the quantity on both sides. */
+/** Means over the trials that have the quantity on both sides. */
+function meansOf(trials: readonly WholePair[], measure: Measure): { before: number; after: number } | undefined {
+  let [n, before, after] = [0, 0, 0];
+  for (const pair of trials) {
+    const [old, recent] = [measure(pair.baseline), measure(pair.candidate)];
+    if (old === undefined || recent === undefined) continue;
+    n += 1;
+    before += old;
+    after += recent;
+  }
+  return n === 0 ? undefined : { before: before / n, after: after / n };
+}
+
+/** Each case counts once, however many trials it has. */
 function deltaOf(cases: readonly WholePair[][], { baseline, candidate }: Sides, measure: Measure): Delta {
-  const means = cases.flatMap((trials) => {
-    const measured = trials.flatMap((pair) => {
-      const [before, after] = [measure(pair.baseline), measure(pair.candidate)];
-      return before === undefined || after === undefined ? [] : [{ before, after }];
-    });
-    if (measured.length === 0) return [];
-    return [
-      { before: meanOf(measured.map(({ before }) => before)), after: meanOf(measured.map(({ after }) => after)) },
-    ];
-  });
+  const differences: number[] = [];
+  let [before, after] = [0, 0];
+  for (const trials of cases) {
+    const means = meansOf(trials, measure);
+    if (!means) continue;
+    before += means.before;
+    after += means.after;
+    differences.push(means.after - means.before);
+  }
+  const n = differences.length;
   return {
-    n: means.length,
-    baseline: means.length > 0 ? meanOf(means.map(({ before }) => before)) : null,
-    candidate: means.length > 0 ? meanOf(means.map(({ after }) => after)) : null,
-    ...meanDifference(means.map(({ before, after }) => after - before)),
+    n,
+    baseline: n > 0 ? before / n : null,
+    candidate: n > 0 ? after / n : null,
+    ...meanDifference(differences),
     baselineTotal: totalOf(baseline.results, measure),
     candidateTotal: totalOf(candidate.results, measure),
   };
@@ -94,10 +110,12 @@ export function graderChanges(pairs: readonly WholePair[], { baseline, candidate
     return tally;
   };
   const count = (side: 'baseline' | 'candidate', results: readonly CaseResult[]): void => {
-    for (const { grader, kind, passed } of results.flatMap(({ scores }) => scores)) {
-      const tally = tallyOf(grader, kind)[side];
-      tally.n += 1;
-      if (passed) tally.passed += 1;
+    for (const { scores } of results) {
+      for (const { grader, kind, passed } of scores) {
+        const tally = tallyOf(grader, kind)[side];
+        tally.n += 1;
+        if (passed) tally.passed += 1;
+      }
     }
   };
   count('baseline', baseline.results);

@@ -13,10 +13,13 @@ export const isWhole = (pair: Pair): pair is WholePair => pair.baseline !== unde
 
 /** In the order of the baseline; what only the candidate has comes last. */
 export function pairsOf({ baseline, candidate }: Sides): Pair[] {
-  const pairs = new Map<string, Pair>(baseline.results.map((result) => [caseKey(result), { baseline: result }]));
+  const pairs = new Map<string, Pair>();
+  for (const result of baseline.results) pairs.set(caseKey(result), { baseline: result });
   for (const result of candidate.results) {
     const key = caseKey(result);
-    pairs.set(key, { ...pairs.get(key), candidate: result });
+    const pair = pairs.get(key);
+    if (pair) pair.candidate = result;
+    else pairs.set(key, { candidate: result });
   }
   return [...pairs.values()];
 }

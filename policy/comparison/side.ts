@@ -17,23 +17,25 @@ const MOST_NAMED = 20;
 
 type Content = Pick<CaseResult, 'contentHash' | 'gradersHash'>;
 
-/** Cases by id: all trials of one are of the same content. */
-const contentsOf = ({ results }: Side): Map<string, Content> =>
-  new Map(results.map((result) => [result.caseId, result]));
+type Contents = ReadonlyMap<string, Content>;
 
-/** Cases of one that the other has too, where the two differ in this. */
-function differing(one: Side, other: Side, key: keyof Content): string[] {
-  const others = contentsOf(other);
-  return [...contentsOf(one)].flatMap(([caseId, content]) => {
-    const match = others.get(caseId);
-    return match && match[key] !== content[key] ? [caseId] : [];
+/** Cases by id: all trials of one are of the same content. */
+function contentsOf({ results }: Side): Contents {
+  const contents = new Map<string, Content>();
+  for (const result of results) contents.set(result.caseId, result);
+  return contents;
+}
+
+/** Cases of both where the two differ in this. */
+function differing(olds: Contents, news: Contents, key: keyof Content): string[] {
+  return [...olds.keys()].filter((caseId) => {
+    const recent = news.get(caseId);
+    return recent && recent[key] !== olds.get(caseId)?.[key];
   });
 }
 
-function alone(one: Side, other: Side): string[] {
-  const others = contentsOf(other);
-  return [...contentsOf(one).keys()].filter((caseId) => !others.has(caseId));
-}
+const alone = (those: Contents, others: Contents): string[] =>
+  [...those.keys()].filter((caseId) => !others.has(caseId));
 
 function named(what: Incomparable['what'], cases: readonly string[], statement: string): Incomparable[] {
   if (cases.length === 0) return [];
@@ -56,12 +58,13 @@ const contentName = ({ dataset, datasetHash }: ComparedScorecard): string =>
  */
 export function incomparable(baseline: Side, candidate: Side): Incomparable[] {
   const [old, recent] = [baseline.scorecard, candidate.scorecard];
+  const [olds, news] = [contentsOf(baseline), contentsOf(candidate)];
   const dataset = `the baseline is of ${contentName(old)}, the candidate of ${contentName(recent)}`;
   const trials = `the baseline has ${times(old.trials)} of each case, the candidate ${times(recent.trials)}`;
   return [
     ...(old.datasetHash === recent.datasetHash ? [] : [bare('dataset', dataset)]),
-    ...named('cases', differing(baseline, candidate, 'contentHash'), 'of both differ in content'),
-    ...named('graders', differing(baseline, candidate, 'gradersHash'), 'of both were judged by other graders'),
+    ...named('cases', differing(olds, news, 'contentHash'), 'of both differ in content'),
+    ...named('graders', differing(olds, news, 'gradersHash'), 'of both were judged by other graders'),
     ...(old.trials === recent.trials ? [] : [bare('trials', trials)]),
   ];
 }
@@ -82,8 +85,8 @@ export function onIntersection(baseline: Side, candidate: Side): Sides & { diffe
     candidate: { ...candidate, results: candidate.results.filter(isCommon) },
     differs: [
       ...incomparable(baseline, candidate),
-      ...named('cases', alone(baseline, candidate), 'in the baseline alone'),
-      ...named('cases', alone(candidate, baseline), 'in the candidate alone'),
+      ...named('cases', alone(olds, news), 'in the baseline alone'),
+      ...named('cases', alone(news, olds), 'in the candidate alone'),
     ],
   };
 }
