@@ -4,12 +4,14 @@ import { TrailModule } from './audit/trail.module.js';
 import { BaselinesModule } from './baselines/baselines.module.js';
 import { type CommonProviders, commonModule } from './common/common.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
+import { GatesModule } from './gates/gates.module.js';
 import { HarnessesModule } from './harnesses/harnesses.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { PoliciesModule } from './policies/policies.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { RunsModule } from './runs/runs.module.js';
@@ -24,6 +26,8 @@ import { SimulationModule } from './simulation/simulation.module.js';
     DatasetsModule,
     HarnessesModule,
     RuntimesModule,
+    PoliciesModule,
+    GatesModule,
     ScorecardsModule,
     BaselinesModule,
     SharedModule,

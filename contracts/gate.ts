@@ -58,6 +58,26 @@ export const GatePolicy = Rules.extend({
 }).refine(saysWhatMustPass, NO_RULE);
 export type GatePolicy = z.infer<typeof GatePolicy>;
 
+/** A registered version of the rules with what is said of it. */
+export const RegisteredPolicy = z.strictObject({
+  ...GatePolicy.shape,
+  /** Whether its id alone means this version. */
+  latest: z.boolean(),
+  contentHash: z.string(),
+  registeredBy: z.string(),
+  createdAt: z.string(),
+});
+export type RegisteredPolicy = z.infer<typeof RegisteredPolicy>;
+
+/** Rules as they were used. */
+export const UsedPolicy = z.strictObject({
+  ref: z.string().nullable().describe('id@version; null: the rules came with the request'),
+  /** Of the rules alone. */
+  hash: z.string(),
+  rules: GateRules,
+});
+export type UsedPolicy = z.infer<typeof UsedPolicy>;
+
 export const GateVerdict = z.enum(['pass', 'block', 'blocked_missing', 'not_comparable', 'inconclusive']);
 export type GateVerdict = z.infer<typeof GateVerdict>;
 
@@ -164,7 +184,7 @@ export const GateResult = z.strictObject({
   effective: GateVerdict,
   reasons: z.array(GateReason),
   evidence: GateEvidence,
-  policy: z.strictObject({ ref: z.string().nullable(), hash: z.string(), rules: GateRules }),
+  policy: UsedPolicy,
   /** The last one; null: nobody said otherwise. */
   override: SpokenOverride.nullable(),
   /** All of them, oldest first. */

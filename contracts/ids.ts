@@ -48,6 +48,9 @@ export const RunId = text(
 ).brand<'RunId'>();
 export type RunId = z.infer<typeof RunId>;
 
+export const GateId = text(/^gate_[0-9a-hjkmnp-tv-z]{26}$/, 'is not a gate id').brand<'GateId'>();
+export type GateId = z.infer<typeof GateId>;
+
 /** One per runtime id, whatever its version: `rt:<workspace>:<runtime id>`. */
 export const PoolId = text(/^rt:[a-z0-9_-]+:[a-z0-9._-]+$/, 'is not a pool id').brand<'PoolId'>();
 export type PoolId = z.infer<typeof PoolId>;

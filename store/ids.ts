@@ -5,7 +5,7 @@ const RANDOM_BYTES = 10;
 const CHARACTERS = 26;
 const SHORT = 12;
 
-type Prefix = 'sc' | 'run' | 'aud';
+type Prefix = 'sc' | 'run' | 'aud' | 'gate';
 
 /** A time-ordered id: 48 bits of epoch ms and 80 random bits, as 26 characters of Crockford's base32. */
 export const newId = (prefix: Prefix, now = Date.now()): string => idOf(prefix, now, randomBytes(RANDOM_BYTES));

@@ -22,6 +22,8 @@ import { DialStore } from '../../store/dial.store.js';
 import { DurationStore } from '../../store/duration.store.js';
 import { EarlyStopStore } from '../../store/early-stop.store.js';
 import { ExportStore } from '../../store/export.store.js';
+import { GateStore } from '../../store/gate.store.js';
+import { GatePolicyStore } from '../../store/gate-policy.store.js';
 import { HarnessStore } from '../../store/harness.store.js';
 import { HolderStore } from '../../store/holder.store.js';
 import { IdempotencyStore } from '../../store/idempotency.store.js';
@@ -67,6 +69,8 @@ const STORES = [
   DurationStore,
   ExportStore,
   EarlyStopStore,
+  GatePolicyStore,
+  GateStore,
   HarnessStore,
   HolderStore,
   IdempotencyStore,

@@ -32,7 +32,7 @@ export const registrantOf = (principal: Principal): Registrant => ({
 /** Versions are immutable: the same content again is accepted, another one under the same version is refused. */
 export function accepted(
   { kind: outcome, isConfirmed, differs = [] }: Registration,
-  kind: (typeof KINDS)[keyof typeof KINDS],
+  kind: (typeof KINDS)[keyof typeof KINDS] | 'policy',
   { id, version }: Named,
 ): Accepted {
   if (outcome !== 'conflict') return { isNew: outcome === 'inserted', isConfirmed };

@@ -37,6 +37,22 @@ export const SIMULATION_REQUEST = { runtime: 'desk', change: { slots: 8 } };
 
 export const SETTLEMENT = { outcome: 'failed', reason: 'hangs on a prompt that nobody answers' };
 
+export const POLICY = {
+  id: 'merge',
+  version: '1.0.0',
+  minPassRate: 0.9,
+  maxRegressions: 0,
+  minCoverage: 1,
+};
+
+export const GATE_REQUEST = {
+  baseline: 'main',
+  candidate: 'sc_01k5x9v2c8f3t7q4m6n0w1y2z3',
+  policy: 'merge',
+};
+
+export const GATE_OVERRIDE = { verdict: 'pass', reason: 'the case asks for a file that moved' };
+
 export const SECRET = { use: 'cluster', value: 'a token', origins: ['https://nomad.example:4646'] };
 
 export const RUN_REQUEST = { dataset: 'greetings', caseId: 'greeting', harness: 'shout', runtime: 'desk' };

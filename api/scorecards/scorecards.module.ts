@@ -37,6 +37,6 @@ import { SidesService } from './sides.service.js';
     ScorecardWatcher,
     SidesService,
   ],
-  exports: [SidesService],
+  exports: [ScorecardWatcher, SidesService],
 })
 export class ScorecardsModule {}

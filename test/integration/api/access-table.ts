@@ -27,6 +27,8 @@ export interface RouteLine {
 }
 
 const NEW = [200, 201];
+/** Nothing in the world here is finished. */
+const NO_GATE = `/gates/gate_${'0'.repeat(26)}`;
 const UNKNOWN = `sc_${'0'.repeat(26)}`;
 const SECRET = { use: 'env', value: 'sesame-0123456789' };
 const aCase = { id: 'one', task: 'say one' };
@@ -181,6 +183,35 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   ...standing('datasets', 'tasks'),
   ...standing('harnesses', 'echo'),
   ...standing('runtimes', 'here'),
+
+  'POST /policies': {
+    permission: 'curate',
+    ok: NEW,
+    body: { id: 'merge', version: '1.0.0', minPassRate: 1 },
+  },
+  'GET /policies': { permission: 'read', ok: 200 },
+  'GET /policies/:id/versions/:version': {
+    permission: 'read',
+    ok: 200,
+    foreign: 404,
+    path: async ({ make }) => {
+      const { id } = await make('/policies', { id: 'strict', version: '1.0.0', minPassRate: 1 });
+      return `/policies/${id}/versions/1.0.0`;
+    },
+  },
+  'GET /gates': { permission: 'read', ok: 200 },
+  'GET /gates/:id': { permission: 'read', ok: 404, path: NO_GATE },
+  'POST /gates/:id/override': {
+    permission: 'curate',
+    ok: 404,
+    path: `${NO_GATE}/override`,
+    body: { verdict: 'pass', reason: 'seen by eye' },
+  },
+  'POST /scorecards/gate': {
+    permission: 'run',
+    ok: 404,
+    body: { candidate: UNKNOWN, policy: { minPassRate: 1 } },
+  },
 
   'POST /scorecards': {
     permission: 'run',

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { PlatformError } from '../../contracts/errors.js';
+import { fieldPath } from '../../contracts/field-path.js';
+import type { GateOverride, GateRequest, GateResult, GateRules } from '../../contracts/gate.js';
+import { judge, repeated } from '../../policy/gate/judge.js';
+import { GateStore } from '../../store/gate.store.js';
+import { newId } from '../../store/ids.js';
+import { ScorecardStore } from '../../store/scorecard.store.js';
+import type { Principal } from '../common/caller.js';
+import { decodeCursor, type Page, toPage } from '../common/cursor.js';
+import { notFound } from '../common/registration.js';
+import { invalid } from '../common/schema.pipe.js';
+import { PoliciesService } from '../policies/policies.service.js';
+import { ScorecardWatcher } from '../scorecards/scorecard-watcher.js';
+import { SidesService } from '../scorecards/sides.service.js';
+import { GateQuery } from './gates.schema.js';
+
+@Injectable()
+export class GatesService {
+  constructor(
+    private readonly gates: GateStore,
+    private readonly policies: PoliciesService,
+    private readonly scorecards: ScorecardStore,
+    private readonly sides: SidesService,
+    private readonly watcher: ScorecardWatcher,
+  ) {}
+
+  /** Judges a finished candidate and stores the verdict. What can be refused at once is, before it is waited for. */
+  async judge({ workspace, subject }: Principal, request: GateRequest, left: AbortSignal): Promise<GateResult> {
+    const policy = await this.policies.resolve(workspace, request.policy);
+    if (request.baseline === undefined) refuseWithoutBaseline(policy.rules);
+    const baseline =
+      request.baseline === undefined ? undefined : await this.sides.readFinished(workspace, request.baseline);
+    await this.finished(workspace, request, left);
+    const candidate = await this.sides.readFinished(workspace, request.candidate);
+    const judgement = judge({ rules: policy.rules, candidate, on: request.on, ...(baseline && { baseline }) });
+    const stop = await this.gates.stop(candidate.scorecard.id, policy.hash, baseline?.scorecard.id);
+    const isRepeated = stop !== undefined && judgement.verdict !== 'not_comparable';
+    return this.gates.insert(workspace, {
+      ...{ id: newId('gate'), policy, by: subject },
+      ...(isRepeated ? repeated(judgement, stop) : judgement),
+    });
+  }
+
+  async list(workspace: string, { cursor, limit, candidate }: GateQuery): Promise<Page<GateResult>> {
+    const after = decodeCursor(z.string(), cursor);
+    const found = await this.gates.list(workspace, { candidate, after, limit: limit + 1 });
+    return toPage(
+      found,
+      limit,
+      (gate) => gate,
+      ({ id }) => id,
+    );
+  }
+
+  async read(workspace: string, id: string): Promise<GateResult> {
+    const found = await this.gates.find(workspace, id);
+    if (!found) throw notFound('gate', id);
+    return found;
+  }
+
+  async override({ workspace, subject }: Principal, id: string, override: GateOverride): Promise<GateResult> {
+    const overridden = await this.gates.override(workspace, id, override, subject);
+    if (!overridden) throw notFound('gate', id);
+    return overridden;
+  }
+
+  /** Waits for the candidate, as long as is asked for. */
+  private async finished(workspace: string, { candidate, waitSec }: GateRequest, left: AbortSignal): Promise<void> {
+    const status = await this.statusOf(workspace, candidate);
+    if (isFinished(status)) return;
+    if (waitSec !== undefined) {
+      const signal = AbortSignal.any([left, AbortSignal.timeout(waitSec * 1_000)]);
+      for await (const { event } of this.watcher.watch(candidate, {}, false, signal)) if (event === 'end') return;
+    }
+    const waited = waitSec === undefined ? '' : ` after ${waitSec} s`;
+    const message = `scorecard ${candidate} is ${await this.statusOf(workspace, candidate)}${waited}: ask again, with \`waitSec\` to wait for its end (50 at most), or cancel it`;
+    throw new PlatformError('CONFLICT', message, { errors: [{ path: 'candidate', message: 'is not finished' }] });
+  }
+
+  private async statusOf(workspace: string, id: string): Promise<string> {
+    const found = await this.scorecards.find(workspace, id);
+    if (!found) throw notFound('scorecard', id);
+    return found.status;
+  }
+}
+
+const isFinished = (status: string): boolean => status === 'completed' || status === 'cancelled';
+
+/** Rules about regressions have nothing to compare with. */
+function refuseWithoutBaseline({ maxRegressions, perTag = {} }: GateRules): void {
+  const rules = [
+    ...(maxRegressions === undefined ? [] : ['maxRegressions']),
+    ...Object.entries(perTag).flatMap(([tag, rule]) =>
+      rule.maxRegressions === undefined ? [] : [fieldPath(['perTag', tag, 'maxRegressions'])],
+    ),
+  ];
+  if (rules.length === 0) return;
+  const message = `is required by ${rules.map((rule) => `\`${rule}\``).join(', ')} of the policy: give a scorecard or a pinned name, or a policy without`;
+  throw invalid('the body', [{ path: 'baseline', message }]);
+}
