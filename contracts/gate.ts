@@ -3,6 +3,7 @@ import { ComparedScorecard, Incomparable, PairedTest } from './comparison.js';
 import { CaseId, ScorecardId, SpecId, SpecRef, SpecVersion } from './ids.js';
 import { Description, Tags } from './runtime.js';
 import { Rate } from './scorecard-numbers.js';
+import { untrusted } from './untrusted.js';
 
 const Share = z.number().min(0).max(1);
 const MostCases = z.int().min(0).max(100_000);
@@ -106,7 +107,7 @@ export type GateReasonCode = z.infer<typeof GateReasonCode>;
 export const GateReason = z.strictObject({
   code: GateReasonCode,
   /** A sentence with the numbers and the first cases by name. */
-  message: z.string(),
+  message: untrusted('user'),
   rule: z.string().nullable().describe('The rule of the policy, as a path: `perTag.json.minPassRate`'),
   limit: z.number().nullable(),
   actual: z.number().nullable(),
@@ -169,7 +170,7 @@ export type GateRequest = z.infer<typeof GateRequest>;
 /** Somebody's word against a verdict. */
 export const GateOverride = z.strictObject({
   verdict: z.enum(['pass', 'block']),
-  reason: z.string().trim().min(1, 'says nothing').max(1_000),
+  reason: untrusted('user', z.string().trim().min(1, 'says nothing').max(1_000)),
 });
 export type GateOverride = z.infer<typeof GateOverride>;
 

@@ -3,15 +3,16 @@ import type { EarlyStopPlan } from '../../contracts/early-stop.js';
 import { PlatformError } from '../../contracts/errors.js';
 import type { ScorecardRequest } from '../../contracts/scorecard.js';
 import { misfits } from '../../policy/early-stop/fit.js';
-import { contentHash } from '../../store/content-hash.js';
 import type { RegisteredDataset } from '../../store/dataset.store.js';
 import { EarlyStopStore } from '../../store/early-stop.store.js';
+import { PoliciesService } from '../policies/policies.service.js';
 import { SidesService } from './sides.service.js';
 
 /** How a scorecard may end early, resolved before it is stored: what does not fit is refused. */
 @Injectable()
 export class EarlyStopService {
   constructor(
+    private readonly policies: PoliciesService,
     private readonly sides: SidesService,
     private readonly earlyStops: EarlyStopStore,
   ) {}
@@ -23,16 +24,16 @@ export class EarlyStopService {
   ): Promise<EarlyStopPlan | undefined> {
     if (!earlyStop) return undefined;
     const { policy, baseline, errorRate, minCases } = earlyStop;
-    if (typeof policy === 'string') throw new PlatformError('NOT_FOUND', `there is no policy ${policy}`);
+    const used = await this.policies.resolve(workspace, policy);
     const before = baseline === undefined ? undefined : await this.sides.readFinished(workspace, baseline);
     const batch = { dataset: `${dataset.id}@${dataset.version}`, trials };
-    const errors = misfits(policy, { ...batch, ...(await this.earlyStops.selection(dataset.pk, filter)) }, before);
+    const errors = misfits(used.rules, { ...batch, ...(await this.earlyStops.selection(dataset.pk, filter)) }, before);
     if (errors.length > 0) {
       const said = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
       throw new PlatformError('BAD_REQUEST', `the scorecard cannot end early: ${said}`, { errors });
     }
     return {
-      policy: { ref: null, hash: contentHash(policy), rules: policy },
+      policy: used,
       baseline: before?.scorecard.id ?? null,
       errorRate,
       minCases,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { ComparisonsController } from './comparisons.controller.js';
 import { ComparisonsService } from './comparisons.service.js';
@@ -17,7 +18,7 @@ import { ScorecardsService } from './scorecards.service.js';
 import { SidesService } from './sides.service.js';
 
 @Module({
-  imports: [QueueModule],
+  imports: [PoliciesModule, QueueModule],
   controllers: [
     ComparisonsController,
     ExportsController,
