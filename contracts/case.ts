@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Grader } from './grader.js';
+import { Graders } from './grader.js';
 import { CaseId, SpecRef } from './ids.js';
 import { ImageName, Tags } from './runtime.js';
 
@@ -91,14 +91,7 @@ export const EvalCase = z.strictObject({
   env: CaseEnv.default({ kind: 'prompt' }),
   /** A reference answer for readers; graders carry their own values. */
   expected: z.json().optional(),
-  graders: z
-    .array(Grader)
-    .max(50)
-    .default([])
-    .refine(
-      (graders) => new Set(graders.map(({ id }) => id)).size === graders.length,
-      'grader ids must be unique: give each an `id`',
-    ),
+  graders: Graders.default([]),
   image: ImageName.optional(),
   timeoutSec: z.int().min(1).max(86_400).default(1_800),
   resources: Resources.optional(),

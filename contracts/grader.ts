@@ -44,3 +44,11 @@ const Shape = z.discriminatedUnion('kind', [
  */
 export const Grader = Shape.transform((grader) => ({ ...grader, id: grader.id ?? grader.kind }));
 export type Grader = z.infer<typeof Grader>;
+
+export const Graders = z
+  .array(Grader)
+  .max(50)
+  .refine(
+    (graders) => new Set(graders.map(({ id }) => id)).size === graders.length,
+    'grader ids must be unique: give each an `id`',
+  );

@@ -1,12 +1,14 @@
 import type { EvalCase } from '../contracts/case.js';
 import type { FieldError } from '../contracts/errors.js';
 import { fieldPath, quoted } from '../contracts/field-path.js';
+import type { Grader } from '../contracts/grader.js';
 import type { HarnessSpec } from '../contracts/harness.js';
 import { stepsOf } from './json-path.js';
 import { compileFault } from './pattern.js';
 import { paramVariable, referenceFault, referenceFaults, unknownReferences } from './references.js';
 
-function graderFaults({ graders }: EvalCase): FieldError[] {
+/** Patterns that do not compile, and variables of scripts that do not exist. */
+export function graderFaults(graders: readonly Grader[]): FieldError[] {
   return graders.flatMap((grader, index) => {
     if (grader.kind === 'regex') {
       const message = compileFault(grader.pattern);
@@ -45,7 +47,7 @@ function fileFaults(files: Record<string, unknown>): FieldError[] {
 
 /** What is wrong with a case beyond its shape: patterns that do not compile, variables that do not exist, files that clash. */
 export function caseFaults(evalCase: EvalCase): FieldError[] {
-  const faults = graderFaults(evalCase);
+  const faults = graderFaults(evalCase.graders);
   const { env } = evalCase;
   if (env.kind !== 'repo') return faults;
   const setup = env.setup ?? [];

@@ -66,8 +66,11 @@ function recordFailure(record: JobRecord, ended: Ended): Verdict | undefined {
 
 function verdictOfRecord(record: JobRecord, ended: Ended): Verdict {
   const { graders, graderSec } = ended;
-  const failure = recordFailure(record, ended);
-  if (failure) return failure;
+  return recordFailure(record, ended) ?? gradedVerdict(record, graders, graderSec);
+}
+
+/** What graders say of a record whose command ran; without any, exit code 0 is what passes. */
+function gradedVerdict(record: JobRecord, graders: readonly Grader[], graderSec?: number): Verdict {
   if (graders.length === 0) {
     if (record.status === 0) return { outcome: 'passed', scores: [] };
     return { outcome: 'failed', reason: `exit code ${record.status}`, scores: [] };
@@ -102,6 +105,12 @@ export function verdictOf(ended: Ended): Verdict {
       return errored('ABORTED', `ended without a result: ${end.detail}${hint}`);
     }
   }
+}
+
+/** The verdict of other graders over the record of a run that had one; none of them needs its job. */
+export function regradedVerdict(record: JobRecord | undefined, graders: readonly Grader[]): Verdict {
+  if (record) return gradedVerdict(record, graders);
+  return errored('RESULT_LOST', 'its answer is no longer stored, so there is nothing to grade');
 }
 
 /** A harness that could not begin usually said why. */

@@ -33,6 +33,14 @@ interface CaseRow {
 /** Runs that one statement reads. */
 const PAGE = 5_000;
 
+/** Of a scorecard that was graded anew: by which graders of every case, or by those of which dataset. */
+interface GradedRow {
+  total: number;
+  dataset_pk: number;
+  grading_dataset_pk: number | null;
+  graders_hash: string | null;
+}
+
 /** What the runs of a scorecard came to, all of them at once, to judge and to compare it. */
 export class ResultStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -59,19 +67,19 @@ export class ResultStore {
 
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */
   async ofScorecard(id: string): Promise<CaseResult[]> {
-    const scorecard = await row<{ total: number; dataset_pk: number; graders_hash: string | null }>(
+    const scorecard = await row<GradedRow>(
       this.dataSource,
-      'SELECT total, dataset_pk, md5(graders::text) AS graders_hash FROM scorecards WHERE id = $1',
+      'SELECT total, dataset_pk, grading_dataset_pk, md5(graders::text) AS graders_hash FROM scorecards WHERE id = $1',
       [id],
     );
     if (!scorecard) return [];
-    const { total, dataset_pk, graders_hash } = scorecard;
+    const { total, graders_hash } = scorecard;
     const results: CaseResult[] = [];
     const cases = new Map<number, CaseRow>();
     for (let from = 0; from < total; from += PAGE) {
       const page = await this.runs(runIdsOf(id, from, Math.min(total, from + PAGE)));
       const unread = new Set(page.map(({ case_ordinal }) => case_ordinal).filter((ordinal) => !cases.has(ordinal)));
-      for (const each of await this.cases(dataset_pk, [...unread])) cases.set(each.ordinal, each);
+      for (const each of await this.cases(scorecard, [...unread])) cases.set(each.ordinal, each);
       for (const run of page) {
         const of = cases.get(run.case_ordinal);
         if (of) results.push(toResult(run, graders_hash === null ? of : { ...of, graders_hash }));
@@ -93,13 +101,14 @@ export class ResultStore {
     );
   }
 
-  private cases(datasetPk: number, ordinals: readonly number[]): Promise<CaseRow[]> {
+  private cases({ dataset_pk, grading_dataset_pk }: GradedRow, ordinals: readonly number[]): Promise<CaseRow[]> {
     return rows<CaseRow>(
       this.dataSource,
-      `SELECT ordinal, tags, md5((content - 'graders')::text) AS content_hash,
-         md5(coalesce(content -> 'graders', '[]')::text) AS graders_hash
-       FROM dataset_cases WHERE dataset_pk = $1 AND ordinal = ANY ($2)`,
-      [datasetPk, ordinals],
+      `SELECT c.ordinal, c.tags, md5((c.content - 'graders')::text) AS content_hash,
+         md5(coalesce(coalesce(g.content, c.content) -> 'graders', '[]')::text) AS graders_hash
+       FROM dataset_cases c LEFT JOIN dataset_cases g ON g.dataset_pk = $2 AND g.case_id = c.case_id
+       WHERE c.dataset_pk = $1 AND c.ordinal = ANY ($3)`,
+      [dataset_pk, grading_dataset_pk, ordinals],
     );
   }
 }

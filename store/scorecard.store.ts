@@ -21,6 +21,7 @@ export interface UnstartedScorecard {
   /** Epoch ms. */
   deadlineAt?: number;
   stopsEarly?: true;
+  isRegrade?: true;
 }
 
 interface UnstartedRow {
@@ -29,6 +30,7 @@ interface UnstartedRow {
   total: number;
   deadline_at: Date | null;
   stops_early: boolean;
+  is_regrade: boolean;
 }
 
 export interface ScorecardPlan {
@@ -134,16 +136,18 @@ export class ScorecardStore {
   async unstarted(limit: number): Promise<UnstartedScorecard[]> {
     const found = await rows<UnstartedRow>(
       this.dataSource,
-      `SELECT id, workspace_id, total, deadline_at, early_stop IS NOT NULL AS stops_early FROM scorecards
+      `SELECT id, workspace_id, total, deadline_at, early_stop IS NOT NULL AS stops_early,
+         regrade_of IS NOT NULL AS is_regrade FROM scorecards
        WHERE started_at IS NULL ORDER BY created_at LIMIT $1`,
       [limit],
     );
-    return found.map(({ id, workspace_id, total, deadline_at, stops_early }) => ({
+    return found.map(({ id, workspace_id, total, deadline_at, stops_early, is_regrade }) => ({
       id,
       workspaceId: workspace_id,
       total,
       ...(deadline_at && { deadlineAt: deadline_at.getTime() }),
       ...(stops_early && { stopsEarly: true }),
+      ...(is_regrade && { isRegrade: true }),
     }));
   }
 

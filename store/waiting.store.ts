@@ -10,6 +10,8 @@ export interface WaitingRun extends Ticketless {
   id: string;
   poolId: string;
   state: RunState;
+  /** Its answer is stored and is graded anew: it asks for nothing. */
+  isCarried: boolean;
   /** It waits out the pause before another attempt, and asks for nothing. */
   isBackingOff: boolean;
   /** It holds its slot, and its cluster has not started it. */
@@ -27,6 +29,7 @@ interface RunRow extends DemandRow {
   workspace_id: string;
   scorecard_id: string | null;
   state: RunState;
+  is_carried: boolean;
   is_backing_off: boolean;
   is_unplaced: boolean;
   placement: string | null;
@@ -85,7 +88,7 @@ const FACTS = `
     FROM workspaces w WHERE w.max_running IS NOT NULL AND w.id IN (SELECT workspace_id FROM asked)
   )
   SELECT r.id, r.pool_id, p.runtime_id, r.workspace_id, r.scorecard_id, r.memory_mb, r.cpu_millicores, ${RUN_STATE} AS state,
-    r.asked_at IS NOT NULL AND r.asked_by IS NULL AS is_backing_off,
+    r.carried_from IS NOT NULL AS is_carried, r.asked_at IS NOT NULL AND r.asked_by IS NULL AS is_backing_off,
     a.run_id IS NOT NULL AND a.end_kind IS NULL AND ${IS_UNPLACED} AS is_unplaced,
     a.waiting AS placement,
     s.pause_reason, p.dial_until, p.dial_reason,
@@ -131,7 +134,7 @@ export class WaitingStore {
     return row<Promotion>(
       this.dataSource,
       `UPDATE runs r SET promoted_at = now()
-       WHERE id = $1 AND promoted_at IS NULL AND outcome IS NULL AND open_attempt IS NULL AND $2 > (
+       WHERE id = $1 AND promoted_at IS NULL AND outcome IS NULL AND open_attempt IS NULL AND carried_from IS NULL AND $2 > (
          SELECT count(*) FROM runs p
          WHERE p.workspace_id = r.workspace_id AND p.promoted_at IS NOT NULL AND p.outcome IS NULL
            AND p.open_attempt IS NULL)
@@ -165,6 +168,7 @@ function toWaiting(stored: RunRow): WaitingRun {
     runtimeId: stored.runtime_id,
     workspace: stored.workspace_id,
     state: stored.state,
+    isCarried: stored.is_carried,
     isBackingOff: stored.state === 'waiting' && stored.is_backing_off,
     isUnplaced: stored.is_unplaced,
     placement: stored.placement,

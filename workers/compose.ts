@@ -12,6 +12,7 @@ import {
   createAdmissionActivities,
   createAllocationActivities,
   createLeftoverActivities,
+  createRegradeActivities,
   createScorecardActivities,
   createSessionActivities,
   createSweepActivities,
@@ -42,6 +43,7 @@ import { OutboxStore } from '../store/outbox.store.js';
 import { PauseStore } from '../store/pause.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { PredictionStore } from '../store/prediction.store.js';
+import { RegradeStore } from '../store/regrade.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { SessionPoolStore } from '../store/session-pool.store.js';
 import {
@@ -145,6 +147,7 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
       finisher,
       queueDeadlineSec,
     }),
+    ...createRegradeActivities({ regrades: new RegradeStore(dataSource) }),
     ...createSweepActivities({
       ...{ sweep, holders, pools, sender, scorecards, runs },
       audit: new AuditStore(dataSource),

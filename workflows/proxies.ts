@@ -26,6 +26,14 @@ export const CONTROL: ActivityOptions = {
 /** Looks at many executions, one by one. */
 export const SURVEY: ActivityOptions = { ...CONTROL, startToCloseTimeout: '60 seconds' };
 
+/** Reads every answer of a scorecard; another try goes on where the last one was. */
+export const REGRADE: ActivityOptions = {
+  ...CONTROL,
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+};
+
 /** Asks session pools for a while; on the queue whose activities mostly wait. */
 export const SESSIONS: ActivityOptions = {
   taskQueue: TASK_QUEUES.cases,

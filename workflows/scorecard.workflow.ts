@@ -12,6 +12,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { RegradeActivities } from '../activities/regrade.activities.js';
 import type { ScorecardActivities, ScorecardPlan } from '../activities/scorecard.activities.js';
 import { inFlightBudget, isWidenable, type OpenWindow, shareWidth } from '../policy/windows.js';
 import { inBackground } from './background.js';
@@ -29,11 +30,12 @@ import {
   windowWorkflowId,
 } from './messages.js';
 import { Pace } from './pace.js';
-import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
+import { CONTROL, ONE_LOCAL_TRY, REGRADE } from './proxies.js';
 import { type Ending, untilEnded } from './scorecard-end.js';
 import { windowWorkflow } from './window.workflow.js';
 
 const { planScorecard, completeScorecard, cancelScorecard } = proxyActivities<ScorecardActivities>(CONTROL);
+const { regradeScorecard } = proxyActivities<RegradeActivities>(REGRADE);
 const { planScorecard: planHere } = proxyLocalActivities<ScorecardActivities>(ONE_LOCAL_TRY);
 
 /** How often a window that has nothing left to ask for gives width back, over its tail. */
@@ -46,14 +48,14 @@ const LOOKS = 100;
 const rootPace = (): Pace => new Pace(1_000, 5 * 60_000);
 
 /**
- * Root of one scorecard: cuts it into partitions and keeps as many windows open as its pools' slots call for. Width
+ * Root of one scorecard. One that is graded anew runs nothing. Any other: cuts it into partitions and keeps as many windows open as its pools' slots call for. Width
  * that a window no longer needs goes to the next one, so that a last slow case holds nothing up.
  */
 export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
   const { scorecardId } = input;
   let outcome = 'completed';
   try {
-    await untilEnded(input, (ending) => runWindows(input, ending));
+    await (input.isRegrade ? regrade(scorecardId) : untilEnded(input, (ending) => runWindows(input, ending)));
   } catch (error) {
     outcome = isCancellation(error) ? 'cancelled' : 'failed';
     throw error;
@@ -63,6 +65,16 @@ export async function scorecardWorkflow(input: ScorecardInput): Promise<void> {
       { key: SEARCH_ATTRIBUTES.phase, value: 'done' },
       { key: SEARCH_ATTRIBUTES.outcome, value: outcome },
     ]);
+  }
+}
+
+/** What is cancelled before it is graded stays without a verdict. */
+async function regrade(scorecardId: string): Promise<void> {
+  try {
+    await regradeScorecard({ scorecardId });
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => cancelScorecard({ scorecardId }));
+    throw error;
   }
 }
 

@@ -39,6 +39,7 @@ import { PoolLoadStore } from '../../store/pool-load.store.js';
 import { PredictionStore } from '../../store/prediction.store.js';
 import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
+import { RegradeStore } from '../../store/regrade.store.js';
 import { ResultStore } from '../../store/result.store.js';
 import { RetryStore } from '../../store/retry.store.js';
 import { RunStore } from '../../store/run.store.js';
@@ -87,6 +88,7 @@ const STORES = [
   ProgressStore,
   ResultStore,
   RegistryStore,
+  RegradeStore,
   RetryStore,
   RunStore,
   RuntimeStore,

@@ -87,7 +87,8 @@ export class WaitingService {
 
 const NOTHING = { reason: null, scope: null, limit: null, used: null, ahead: null, note: null, ...NO_ESTIMATE };
 
-const isWaiting = ({ state }: WaitingRun): boolean => state === 'queued' || state === 'waiting';
+const isWaiting = ({ state, isCarried }: WaitingRun): boolean =>
+  !isCarried && (state === 'queued' || state === 'waiting');
 
 const ofRuntime = ({ runtimeId }: WaitingRun) => ({ scope: `runtime ${runtimeId}`, limit: null, used: null, ahead: 0 });
 

@@ -17,3 +17,6 @@ export const Retried = Submitted.extend({
   retried: z.int(),
 });
 export type Retried = z.infer<typeof Retried>;
+
+export const Regraded = Submitted.extend({ regradeOf: z.string() });
+export type Regraded = z.infer<typeof Regraded>;

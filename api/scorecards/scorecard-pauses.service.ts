@@ -19,7 +19,13 @@ export class ScorecardPausesService {
   ) {}
 
   async pause(caller: Principal, id: string, reason: string | undefined): Promise<ScorecardView> {
-    const { status } = await this.own(caller, id);
+    const { status, regradeOf } = await this.own(caller, id);
+    if (regradeOf !== null) {
+      throw new PlatformError(
+        'CONFLICT',
+        `${id} runs nothing that could be paused: it is graded anew. Cancel it instead`,
+      );
+    }
     if (status === 'completed' || status === 'cancelled' || status === 'cancelling') {
       throw new PlatformError('CONFLICT', `${id} is ${status}: nothing of it is to start any more`);
     }

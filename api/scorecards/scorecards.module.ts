@@ -6,6 +6,7 @@ import { ComparisonsService } from './comparisons.service.js';
 import { EarlyStopService } from './early-stop.service.js';
 import { ExportsController } from './exports.controller.js';
 import { ExportsService } from './exports.service.js';
+import { RegradesService } from './regrades.service.js';
 import { RerollsController } from './rerolls.controller.js';
 import { RetriesService } from './retries.service.js';
 import { RetryGate } from './retry-gate.js';
@@ -30,6 +31,7 @@ import { SidesService } from './sides.service.js';
     ComparisonsService,
     ExportsService,
     EarlyStopService,
+    RegradesService,
     RetriesService,
     RetryGate,
     ScorecardGate,

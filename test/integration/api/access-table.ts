@@ -236,6 +236,12 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
   'POST /scorecards/:id/cancel': { permission: 'stop', ok: 200, ...of('scorecards', 'cancelled', '/cancel') },
   'POST /scorecards/:id/pause': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/pause'), body: {} },
   'POST /scorecards/:id/resume': { permission: 'stop', ok: 200, ...of('scorecards', 'scorecard', '/resume') },
+  'POST /scorecards/:id/regrade': {
+    permission: 'curate',
+    ok: 409,
+    ...of('scorecards', 'scorecard', '/regrade'),
+    body: { graders: [{ kind: 'contains', value: 'say' }] },
+  },
   'POST /scorecards/:id/retry': { permission: 'stop', ok: 409, ...of('scorecards', 'scorecard', '/retry') },
   'POST /scorecards/:id/cases/:caseId/settle': {
     permission: 'curate',

@@ -99,6 +99,7 @@ const ROUTES = [
   'post /scorecards/{id}/cancel',
   'post /scorecards/{id}/cases/{caseId}/settle',
   'post /scorecards/{id}/pause',
+  'post /scorecards/{id}/regrade',
   'post /scorecards/{id}/resume',
   'post /scorecards/{id}/retry',
   'post /secrets/rotate-key',
