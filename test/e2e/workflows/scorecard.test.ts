@@ -241,7 +241,7 @@ test(
 );
 
 test(
-  'answers are graded anew by another worker where the first one stops in between, each once',
+  'answers are graded anew from where a try broke off, each once',
   async () => {
     const first = await lab.submit(Array.from({ length: 1_000 }, () => 'echo hello'));
     await ended(first);
@@ -255,13 +255,13 @@ test(
     const root = await lab.start(id);
     const settled = async (): Promise<number> => (await lab.world.scorecards.counts(id))?.settled ?? 0;
     await eventually('some are graded', async () => (await settled()) > 1);
-    await worker.stop();
-    const graded = await settled();
-    worker = await lab.platform.startWorker();
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%UPDATE runs r SET outcome = g.outcome%' AND state = 'active'
+        AND pid <> pg_backend_pid()`;
+    await eventually('a write is under way', async () => (await lab.world.dataSource.query(cut)).length > 0);
     await root.result();
     await slowWrites.end();
 
-    expect(graded).toBeLessThan(1_000);
     const done = await lab.world.scorecards.find('default', id);
     expect(done).toMatchObject({ status: 'completed', counts: { passed: 999, errored: 1, waiting: 0, running: 0 } });
     expect(await lab.repeatedSettles()).toBe(0);
