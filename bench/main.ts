@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { benchAdmission } from './admission.bench.js';
 import { benchCancel } from './cancel.bench.js';
 import { benchDispatch } from './dispatch.bench.js';
+import { benchEarlyStop } from './early-stop.bench.js';
 import type { Figures } from './figures.js';
 import { benchMemory } from './memory.bench.js';
 import { benchMetrics } from './metrics.bench.js';
@@ -15,6 +16,7 @@ const BENCHES: Record<string, (platform: BenchPlatform) => Promise<Figures>> = {
   admission: benchAdmission,
   cancel: benchCancel,
   dispatch: benchDispatch,
+  'early-stop': benchEarlyStop,
   memory: benchMemory,
   metrics: benchMetrics,
   scanner: benchScanner,

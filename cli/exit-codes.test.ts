@@ -16,3 +16,11 @@ test.each([
     want,
   );
 });
+
+test.each([
+  ['pass', 0],
+  ['block', 1],
+] as const)('one that ended early ends as its verdict, %s', (verdict, want) => {
+  const stoppedEarly = { verdict, errorRate: 0.05, seen: 2, total: 9, reason: 'certain', at: '' };
+  expect(exitCodeOf({ ...aScorecard({ counts: { passed: 1, failed: 1, cancelled: 7 } }), stoppedEarly })).toBe(want);
+});

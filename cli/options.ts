@@ -20,6 +20,13 @@ export const wholeNumber =
     throw new InvalidArgumentError(`it is a whole number, ${range}.`);
   };
 
+/** A part of 1. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && value <= 1) return value;
+  throw new InvalidArgumentError('it is a number from 0 to 1.');
+}
+
 function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text;
   throw new InvalidArgumentError('it is an http(s) URL.');

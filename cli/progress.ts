@@ -5,7 +5,7 @@ const BAR_COLUMNS = 30;
 /** Plain lines are for logs of CI: at most one a second, and only when something changed. */
 const LINE_INTERVAL_MS = 1_000;
 
-type Counted = Pick<ProgressReply, 'counts' | 'status' | 'oldest'>;
+type Counted = Pick<ProgressReply, 'counts' | 'status' | 'oldest' | 'stoppedEarly'>;
 
 /** Runs by state, those settled by outcome: the six add up to what was submitted, less what was cancelled. */
 export function stateLine({ counts }: Pick<Counted, 'counts'>): string {
@@ -52,17 +52,19 @@ function stateTexts(view: Counted): string[] {
 }
 
 /** What stops cases from starting is said. */
-const titleOf = (status: Counted['status']): string =>
-  status === 'cancelling' || status === 'paused' ? ` ${status}` : '';
+function titleOf({ status, stoppedEarly }: Counted): string {
+  if (stoppedEarly) return ` ended early: ${stoppedEarly.verdict}`;
+  return status === 'cancelling' || status === 'paused' ? ` ${status}` : '';
+}
 
 /**
  * The line that is redrawn in place. It never fills the last column, where a terminal would wrap it. On a narrow one
  * states that nothing is in go first, then those that are not settled, then all.
  */
 export function barLine(view: Counted, elapsedMs: number, columns: number): string {
-  const { counts, status, oldest } = view;
+  const { counts, oldest } = view;
   const room = columns - 1;
-  const title = titleOf(status);
+  const title = titleOf(view);
   const heads = stateTexts(view).map((states) =>
     [`${counts.settled}/${counts.submitted}${title}`, states, clock(elapsedMs)].filter(Boolean).join('  '),
   );
@@ -129,7 +131,7 @@ export class ProgressView {
   }
 
   private writeLine(view: Counted, now: number): void {
-    const line = `${view.counts.settled}/${view.counts.submitted}${titleOf(view.status)}  ${stateLine(view)}`;
+    const line = `${view.counts.settled}/${view.counts.submitted}${titleOf(view)}  ${stateLine(view)}`;
     const isOver = view.status === 'completed' || view.status === 'cancelled';
     if (line === this.lastLine || (now - this.lastLineAt < LINE_INTERVAL_MS && !isOver)) return;
     this.screen.write(`[${clock(now - this.startedAt)}] ${line}\n`);

@@ -14,6 +14,17 @@ describe('the report', () => {
     expect(text).toMatch(/infra excluded +8 +9 +88\.9 %/);
   });
 
+  test('says that it ended early, and with which verdict', () => {
+    const stoppedEarly = {
+      verdict: 'block',
+      ...{ errorRate: 0.05, seen: 20, total: 50, at: '2026-01-01T00:00:00.000Z' },
+      reason: 'after 20 of 50 cases minPassRate: 9 of 20 did not pass where 5 of 50 may, at an error rate of 0.05',
+    } as const;
+    const scorecard = { ...aScorecard({ counts: { passed: 11, failed: 9, cancelled: 30 } }), stoppedEarly };
+    const text = report({ scorecard, notPassed: [], url, columns: 120 });
+    expect(text).toContain(`completed in 1:05\nended early, verdict block: ${stoppedEarly.reason}; what had not ended`);
+  });
+
   test('says what an operator decided, and that no rate counts it', () => {
     const scorecard = aScorecard({ counts: { passed: 2, decided: 1 } });
     const run = aRun({ outcome: 'passed', decidedBy: 'ann', reason: 'checked by hand' });

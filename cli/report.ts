@@ -45,6 +45,12 @@ function countLine({ counts }: ScorecardReply): string {
   return `${passed} passed, ${failed} failed, ${errored} errored${infra}, ${cancelled} cancelled`;
 }
 
+/** That it ended before all its cases did, and why. */
+export const endedEarly = ({ stoppedEarly }: Pick<ScorecardReply, 'stoppedEarly'>): string =>
+  stoppedEarly
+    ? `ended early, verdict ${stoppedEarly.verdict}: ${plain(stoppedEarly.reason)}; what had not ended then was cancelled\n`
+    : '';
+
 /** How a run ended: the outcome, for an error who is to blame and the code, and whether an operator decided it; or what it waits for. */
 export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy, waiting }: RunReply): string {
   const who = decidedBy === null ? '' : ' (operator)';
@@ -91,7 +97,7 @@ export function report({ scorecard, notPassed, url, columns }: ReportInput): str
   const { id, status, counts, createdAt, finishedAt } = scorecard;
   const took = finishedAt ? ` in ${clock(Date.parse(finishedAt) - Date.parse(createdAt))}` : '';
   const lines = [
-    `\n${headline(scorecard)}: ${status}${took}\n${countLine(scorecard)}\n`,
+    `\n${headline(scorecard)}: ${status}${took}\n${endedEarly(scorecard)}${countLine(scorecard)}\n`,
     rateTable(scorecard, columns),
   ];
 

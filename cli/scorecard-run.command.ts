@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { type EarlyStopOptions, earlyStopOf, withEarlyStop } from './early-stop-options.js';
 import { collect, optionsOf, requireOptions, wholeNumber, withExamples } from './options.js';
 import { waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
@@ -16,6 +17,8 @@ export interface RunOptions extends SubmitOptions {
   deadline?: number;
 }
 
+type RunOptionsWithEnd = RunOptions & EarlyStopOptions;
+
 export function addScorecardRun(group: Command, terminal: Terminal): void {
   const needed = [new Option('--dataset <ref>', 'id or id@version'), new Option('--harness <ref>', 'id or id@version')];
   const command = requireOptions(group.command('run'), needed)
@@ -26,20 +29,22 @@ export function addScorecardRun(group: Command, terminal: Terminal): void {
     .option('--trials <n>', 'run every case so often', wholeNumber(1))
     .option('--concurrency <n>', 'at most so many at once, whatever the runtime would admit', wholeNumber(1))
     .option('--deadline <seconds>', 'so long after submitting, end every case that has no outcome', wholeNumber(1));
-  withExamples(withPatience(withSubmitOptions(command)), [
+  withExamples(withPatience(withEarlyStop(withSubmitOptions(command))), [
     'scorecard run --dataset tasks --harness solver --runtime desk',
     'scorecard run --dataset tasks@2.0.0 --harness solver --runtime desk --tag json --trials 3',
     'scorecard run --dataset tasks --harness solver --runtime auto --no-wait --json',
+    'scorecard run --dataset tasks --harness solver --runtime desk --early-stop release --baseline nightly',
   ]).action(() => {
-    const options = optionsOf<RunOptions>(command);
+    const options = optionsOf<RunOptionsWithEnd>(command);
     return run(new Session(terminal, options), options);
   });
 }
 
 const counted = (cases: number): string => `${cases} ${cases === 1 ? 'case' : 'cases'}`;
 
-async function run(session: Session, options: RunOptions): Promise<void> {
-  const { reply, raw } = await submit(session, '/scorecards', Submitted, scorecardRequest(options), options);
+async function run(session: Session, options: RunOptionsWithEnd): Promise<void> {
+  const request = { ...scorecardRequest(options), earlyStop: await earlyStopOf(options) };
+  const { reply, raw } = await submit(session, '/scorecards', Submitted, request, options);
   if (!options.wait) {
     const watch = `npx everdict scorecard watch ${reply.id}`;
     session.answer(raw, () => `${reply.id} submitted: ${counted(reply.cases)}\nnext: ${watch}\n`);

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type Answer, aRun, aScorecard, everdict, problem, unused } from '../test/cli-fakes.js';
 
 describe('scorecard run', () => {
@@ -43,6 +46,27 @@ describe('scorecard run', () => {
     });
     expect(asked[0]?.headers['idempotency-key']).toBe('k');
     expect(out).toBe('sc_1 submitted: 2 cases\nnext: npx everdict scorecard watch sc_1\n');
+  });
+
+  test('asks for an early end by a policy, or by the rules in a file', async () => {
+    const words = [...submit, '--no-wait', '--early-stop', 'release@1', '--baseline', 'nightly', '--error-rate', '0.1'];
+    const { asked } = await everdict([...words, '--min-cases', '5'], plays(aScorecard()));
+    expect(JSON.parse(asked[0]?.body ?? '').earlyStop).toEqual({
+      ...{ policy: 'release@1', baseline: 'nightly', errorRate: 0.1, minCases: 5 },
+    });
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'everdict-')), 'rules.json');
+    writeFileSync(file, '{"minPassRate": 0.9}');
+    const other = await everdict([...submit, '--no-wait', '--early-stop', file], plays(aScorecard()));
+    expect(JSON.parse(other.asked[0]?.body ?? '').earlyStop).toEqual({ policy: { minPassRate: 0.9 } });
+  });
+
+  test.each([
+    [['--baseline', 'nightly'], '--baseline goes with --early-stop <policy>'],
+    [['--early-stop', 'release', '--error-rate', '2'], 'it is a number from 0 to 1'],
+  ])('refuses %j', async (words, message) => {
+    const { err, exitCode } = await everdict([...submit, ...words], unused);
+    expect(err).toContain(message);
+    expect(exitCode).toBe(3);
   });
 
   test('waits, reports, and ends with the verdict', async () => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { optionsOf } from './options.js';
 import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
-import { headline, rateTable, runTable } from './report.js';
+import { endedEarly, headline, rateTable, runTable } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
 import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
@@ -55,7 +55,7 @@ function addShow(group: Command, terminal: Terminal): void {
         const isOpen = reply.finishedAt === null && reply.deadlineAt !== null;
         const deadline = isOpen ? `ends at ${reply.deadlineAt} at the latest\n` : '';
         const paused = reply.status === 'paused' ? `paused: ${plain(reply.pauseReason ?? '')}\n` : '';
-        const head = `${headline(reply)}: ${reply.status}\n${paused}${stateLine(reply)}\n${deadline}\n`;
+        const head = `${headline(reply)}: ${reply.status}\n${endedEarly(reply)}${paused}${stateLine(reply)}\n${deadline}\n`;
         return `${head}${rateTable(reply, session.columns)}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });

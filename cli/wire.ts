@@ -44,6 +44,7 @@ export const ProgressReply = z.object({
   ...ProgressEvent.shape,
   counts: z.object(Counts.shape),
   pauseReason: z.string().nullish(),
+  stoppedEarly: z.object(StoppedEarly.shape).nullish(),
   oldest: z.object(OldestRun.shape).optional(),
 });
 export type ProgressReply = z.infer<typeof ProgressReply>;

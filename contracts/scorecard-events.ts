@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ErrorClass } from './attempt.js';
+import { StoppedEarly } from './early-stop.js';
 import { Outcome } from './run.js';
 import { ScorecardStatus } from './scorecard.js';
 import { Counts, Rates } from './scorecard-numbers.js';
@@ -14,6 +15,8 @@ export const ProgressEvent = z.strictObject({
   counts: Counts,
   /** Why it is paused. */
   pauseReason: z.string().optional(),
+  /** It ends now, with a verdict that the rest would not change. */
+  stoppedEarly: StoppedEarly.optional(),
   oldest: OldestRun.optional(),
 });
 export type ProgressEvent = z.infer<typeof ProgressEvent>;

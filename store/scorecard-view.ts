@@ -15,6 +15,7 @@ export interface Tally {
 export interface Progress extends Tally {
   status: ScorecardStatus;
   pauseReason: string | null;
+  stoppedEarly: ScorecardView['stoppedEarly'];
 }
 
 interface ScorecardRow {
@@ -115,7 +116,12 @@ export async function progressOf(db: Queryable, id: string): Promise<Progress | 
   const [scorecard] = await rows<ScorecardRow>(db, `${SCORECARD_ROWS} WHERE s.id = $1`, [id]);
   const tally = (await talliesOf(db, [id])).get(id);
   return (
-    scorecard && tally && { ...tally, status: statusOf(scorecard, tally.counts), pauseReason: scorecard.pause_reason }
+    scorecard &&
+    tally && {
+      ...tally,
+      status: statusOf(scorecard, tally.counts),
+      ...{ pauseReason: scorecard.pause_reason, stoppedEarly: scorecard.stopped_early },
+    }
   );
 }
 

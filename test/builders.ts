@@ -1,6 +1,8 @@
 import type { Grant, Ticket } from '../contracts/admission.js';
 import { EvalCase } from '../contracts/case.js';
 import { Dataset } from '../contracts/dataset.js';
+import type { EarlyStopPlan } from '../contracts/early-stop.js';
+import { GateRules } from '../contracts/gate.js';
 import { HarnessSpec } from '../contracts/harness.js';
 import type { Score } from '../contracts/run.js';
 import { RuntimeSpec } from '../contracts/runtime.js';
@@ -29,6 +31,13 @@ export function aDataset({ size = 3, ...parts }: Parts & { size?: number } = {})
   const cases = Array.from({ length: size }, (_, i) => aCase({ id: `case-${i}` }));
   return Dataset.parse({ id: 'tasks', version: '1.0.0', cases, ...parts });
 }
+
+/** Ends a scorecard as soon as one case failed, unless other rules are given. */
+export const anEarlyStop = (rules: Parts = { minPassRate: 1 }, parts: Partial<EarlyStopPlan> = {}): EarlyStopPlan => ({
+  policy: { ref: null, hash: 'hash', rules: GateRules.parse(rules) },
+  ...{ baseline: null, errorRate: 0, minCases: 1 },
+  ...parts,
+});
 
 export const aHarness = (parts: Parts = {}): HarnessSpec =>
   HarnessSpec.parse({ kind: 'command', id: 'echo', version: '1.0.0', command: 'cat "$EVERDICT_TASK_FILE"', ...parts });

@@ -110,9 +110,14 @@ export class ScorecardWatcher implements OnModuleDestroy {
   }
 }
 
-function progressOf({ progress: { status, counts, pauseReason }, oldest }: FeedState): ProgressEvent {
+function progressOf({ progress: { status, counts, pauseReason, stoppedEarly }, oldest }: FeedState): ProgressEvent {
   const isPaused = status === 'paused' && pauseReason !== null;
-  return { status, counts, ...(isPaused && { pauseReason }), ...(oldest && { oldest }) };
+  return {
+    ...{ status, counts },
+    ...(isPaused && { pauseReason }),
+    ...(stoppedEarly && { stoppedEarly }),
+    ...(oldest && { oldest }),
+  };
 }
 
 /** Equal for two states that say the same: the age of the oldest run grows by itself. */

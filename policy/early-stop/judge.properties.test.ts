@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { GateRules } from '../../contracts/gate.js';
+import { anEarlyStop } from '../../test/builders.js';
 import { aResult, aSide } from '../../test/results.js';
 import type { CaseResult } from '../case-result.js';
 import { judge } from '../gate/judge.js';
@@ -73,7 +74,7 @@ test('without error, the early verdict is that of the gate over the whole scorec
         return aSide(results, { trials });
       };
       const whole = judge({ rules, candidate: sideOf('now'), baseline: sideOf('before'), on: 'all' }).verdict;
-      const plan = { policy: { ref: null, hash: '', rules }, baseline: 'sc_0', errorRate: 0, minCases: 1 };
+      const plan = anEarlyStop(rules, { baseline: 'sc_0' });
       const all = cases.flatMap(({ now }, at) => now.map((_, i) => `${at}.${i}`));
       const inOrder = all.toSorted((a, b) => (order[all.indexOf(a)] ?? 0) - (order[all.indexOf(b)] ?? 0));
       const toTrial = (end: End): EarlyTrial => ({ isDecided: false, ...ENDS[end] });

@@ -1,5 +1,6 @@
 import type { EarlyStopPlan } from '../../contracts/early-stop.js';
-import { GateRules } from '../../contracts/gate.js';
+import type { GateRules } from '../../contracts/gate.js';
+import { anEarlyStop } from '../../test/builders.js';
 import { type EarlyCase, type EarlyTrial, earlyCase, knownOfTrials } from './early-case.js';
 import { judgeEarly } from './judge.js';
 
@@ -11,13 +12,8 @@ const DECIDED: EarlyTrial = { outcome: 'passed', isDecided: true };
 const CANCELLED: EarlyTrial = { outcome: 'cancelled', isDecided: false };
 const OPEN: EarlyTrial = { isDecided: false };
 
-const planOf = (rules: Partial<GateRules>, parts: Partial<EarlyStopPlan> = {}): EarlyStopPlan => ({
-  policy: { ref: null, hash: 'hash', rules: GateRules.parse({ minCoverage: 0, ...rules }) },
-  baseline: null,
-  errorRate: 0.05,
-  minCases: 1,
-  ...parts,
-});
+const planOf = (rules: Partial<GateRules>, parts: Partial<EarlyStopPlan> = {}): EarlyStopPlan =>
+  anEarlyStop({ minCoverage: 0, ...rules }, { errorRate: 0.05, ...parts });
 
 /** One case a letter: p(assed), f(ailed), i(nfra), c(ancelled), `.` open; a capital one, and `-` for an open one, passed in the baseline. */
 const LETTERS: Record<string, EarlyTrial> = { p: PASSED, f: FAILED, i: INFRA, c: CANCELLED, '.': OPEN, '-': OPEN };

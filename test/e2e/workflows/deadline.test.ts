@@ -1,5 +1,5 @@
-import { GateRules } from '../../../contracts/gate.js';
 import { casesEnded, caseWorkflowId, runsSettled, windowWorkflowId } from '../../../workflows/messages.js';
+import { anEarlyStop } from '../../builders.js';
 import { POOL } from '../../integration/store/world.js';
 import { eventually, type TestWorker } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
@@ -70,12 +70,6 @@ test(
   MINUTE,
 );
 
-/** May end early, and does once one case failed. */
-const EARLY_STOP = {
-  policy: { ref: null, hash: 'hash', rules: GateRules.parse({ minPassRate: 1 }) },
-  ...{ baseline: null, errorRate: 0, minCases: 1 },
-};
-
 test(
   'a scorecard whose verdict is certain ends with what it has, its running jobs stopped and nothing left',
   async () => {
@@ -83,7 +77,7 @@ test(
     const task = `mkdir ${lab.file('early')}.first 2>/dev/null && exit 1; ${lab.task('early', 60)}`;
     const id = await lab.submit(
       Array.from({ length: 30 }, () => task),
-      { earlyStop: EARLY_STOP },
+      { earlyStop: anEarlyStop() },
     );
     await (await lab.start(id)).result();
 
@@ -104,7 +98,7 @@ test(
   async () => {
     const id = await lab.submit(
       Array.from({ length: 8 }, () => lab.task('half', 60)),
-      { earlyStop: EARLY_STOP },
+      { earlyStop: anEarlyStop() },
     );
     const root = await lab.start(id);
     await eventually('four run', async () => lab.noted('half').starts === 4);

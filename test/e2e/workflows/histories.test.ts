@@ -8,6 +8,7 @@ import {
   scorecardWorkflowId,
   windowWorkflowId,
 } from '../../../workflows/messages.js';
+import { anEarlyStop } from '../../builders.js';
 import { POOL } from '../../integration/store/world.js';
 import { eventually, installRuntime, sharedTemporal } from '../../temporal.js';
 import { Lab, MINUTE } from './lab.js';
@@ -28,10 +29,12 @@ const SCENARIOS = [
   'case-short',
   'scorecard-cancelled',
   'scorecard-completed',
+  'scorecard-early',
   'scorecard-late',
   'sweep',
   'window-cancelled',
   'window-completed',
+  'window-early',
 ] as const;
 /** As earlier code recorded them: a short job that was followed and finished in two local steps. */
 const EARLIER = ['case-short-two-steps'];
@@ -77,6 +80,16 @@ async function recordAll(lab: Lab): Promise<void> {
   );
   await (await lab.start(late)).result();
   await record(lab, 'scorecard-late', scorecardWorkflowId(late));
+
+  const early = await lab.submit(
+    Array.from({ length: 6 }, () => `mkdir ${lab.file('early')}.first && exit 1; sleep 60`),
+    {
+      earlyStop: anEarlyStop(),
+    },
+  );
+  await (await lab.start(early)).result();
+  await record(lab, 'scorecard-early', scorecardWorkflowId(early));
+  await record(lab, 'window-early', windowWorkflowId(early, 0));
 
   const lost = await lab.submit(['sleep 60']);
   const gone = await lab.start(lost);

@@ -1,7 +1,5 @@
-import type { EarlyStopPlan } from '../../../contracts/early-stop.js';
-import { GateRules } from '../../../contracts/gate.js';
 import { EarlyStopStore } from '../../../store/early-stop.store.js';
-import { aRecord } from '../../builders.js';
+import { anEarlyStop, aRecord } from '../../builders.js';
 import { createTestDatabase, type TestDatabase } from '../../postgres.js';
 import { aWorld, type World } from './world.js';
 
@@ -15,13 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const aPlan = (parts: Partial<EarlyStopPlan> = {}): EarlyStopPlan => ({
-  policy: { ref: null, hash: 'hash', rules: GateRules.parse({ minPassRate: 0.9 }) },
-  baseline: null,
-  errorRate: 0.05,
-  minCases: 1,
-  ...parts,
-});
 const VERDICT = { verdict: 'block', errorRate: 0.05, seen: 1, total: 5, reason: 'it is certain' } as const;
 
 const view = (id: string) => world.scorecards.find('default', id);
@@ -31,8 +22,8 @@ const caseOrder = async (id: string): Promise<string[]> =>
 
 test('the cases of a scorecard that may end early come in an order of its own, with their trials together', async () => {
   const [one, other] = [
-    await world.submit(50, { earlyStop: aPlan(), trials: 2 }),
-    await world.submit(50, { earlyStop: aPlan(), trials: 2 }),
+    await world.submit(50, { earlyStop: anEarlyStop(), trials: 2 }),
+    await world.submit(50, { earlyStop: anEarlyStop(), trials: 2 }),
   ];
   const plain = await caseOrder(await world.submit(50, { trials: 2 }));
   const [first, second] = [await caseOrder(one), await caseOrder(other)];
@@ -43,7 +34,7 @@ test('the cases of a scorecard that may end early come in an order of its own, w
 });
 
 test('a stop cancels what has no outcome but what has its record, and is no cancel of the scorecard', async () => {
-  const id = await world.submit(5, { earlyStop: aPlan() });
+  const id = await world.submit(5, { earlyStop: anEarlyStop() });
   await settle(`${id}.0`, 'failed');
   await world.attempts.open(world.opening(`${id}.1`));
   await world.attempts.open(world.opening(`${id}.2`));
@@ -80,7 +71,7 @@ test.each([
     },
   ],
 ])('what %s does not end early', async (_title, happens) => {
-  const id = await world.submit(3, { earlyStop: aPlan() });
+  const id = await world.submit(3, { earlyStop: anEarlyStop() });
   await world.attempts.open(world.opening(`${id}.0`));
   await happens(id);
   expect(await earlyStops.stop(id, VERDICT)).toBe(false);
@@ -93,13 +84,13 @@ test('cases are read in their order, with what they were in the baseline', async
   for (const [i, caseId] of was.entries()) {
     await settle(`${baseline}.${i}`, caseId === 'case-1' && i % 2 === 0 ? 'failed' : 'passed');
   }
-  const id = await world.submit(4, { trials: 2, earlyStop: aPlan({ baseline }) });
+  const id = await world.submit(4, { trials: 2, earlyStop: anEarlyStop({ minPassRate: 1 }, { baseline }) });
   const order = await caseOrder(id);
   await settle(`${id}.0`, 'passed');
   await settle(`${id}.1`, 'passed');
   await settle(`${id}.2`, 'failed');
 
-  const found = await earlyStops.cases(id, aPlan({ baseline }));
+  const found = await earlyStops.cases(id, anEarlyStop({ minPassRate: 1 }, { baseline }));
   const ids = order.filter((_, i) => i % 2 === 0);
   expect(found?.map(({ caseId }) => caseId)).toEqual(ids);
   expect(found?.map(({ known }) => known)).toEqual(['passed', 'failed', undefined, undefined]);
@@ -107,5 +98,5 @@ test('cases are read in their order, with what they were in the baseline', async
 
   await db.dataSource.query('UPDATE runs SET case_id = $2 WHERE id = $1', [`${baseline}.0`, 'gone']);
   await db.dataSource.query('UPDATE runs SET case_id = $2 WHERE id = $1', [`${baseline}.1`, 'gone']);
-  expect(await earlyStops.cases(id, aPlan({ baseline }))).toBeUndefined();
+  expect(await earlyStops.cases(id, anEarlyStop({ minPassRate: 1 }, { baseline }))).toBeUndefined();
 });
