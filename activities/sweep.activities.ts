@@ -4,6 +4,7 @@ import { TERMINATED } from '../policy/sweep.js';
 import type { AuditStore } from '../store/audit.store.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { PredictionStore } from '../store/prediction.store.js';
+import type { RetentionStore } from '../store/retention.store.js';
 import type { RunStore } from '../store/run.store.js';
 import type { ScorecardStore } from '../store/scorecard.store.js';
 import type { LiveAttempt, SweepStore } from '../store/sweep.store.js';
@@ -22,6 +23,9 @@ interface Deps {
   predictions: Pick<PredictionStore, 'purge'>;
   /** How long rows of the audit trail are kept. */
   auditDays: number;
+  retention: Pick<RetentionStore, 'deleteOld' | 'hideOldLogs' | 'purge'>;
+  /** How long what is deleted can be restored. */
+  graceSec: number;
 }
 
 /** Where a step goes on: after this id, or from the first if it is empty. */
@@ -47,6 +51,8 @@ export type SweepActivities = ReturnType<typeof createSweepActivities>;
 
 /** Items of one batch: each of them is one call to Temporal, or more. */
 const BATCH = 200;
+/** Well within what a local activity may take. */
+const PURGE_MS = 1_000;
 const ROOT_GONE = 'the workflow of its scorecard was terminated from outside';
 
 const nextAfter = (ids: readonly string[]): string => (ids.length < BATCH ? '' : (ids.at(-1) ?? ''));
@@ -62,6 +68,8 @@ export function createSweepActivities({
   audit,
   auditDays,
   predictions,
+  retention,
+  graceSec,
 }: Deps) {
   return {
     /** Starts the ledgers that somebody needs, as one that was terminated rebuilds itself. Returns what kinds of runtime there are. */
@@ -97,6 +105,20 @@ export function createSweepActivities({
         if (await runs.settleUnplaced(runId, errored(TERMINATED.code, TERMINATED.message))) count += 1;
       }
       return { count, next: nextAfter(placeless) };
+    },
+
+    /** Hides what workspaces keep no longer. Returns how many scorecards. */
+    async applyRetention(): Promise<number> {
+      await retention.hideOldLogs();
+      return retention.deleteOld(graceSec);
+    },
+
+    /** Deletes what is hidden, for about a second. False: nothing is left to delete now. */
+    async purge(): Promise<boolean> {
+      for (const end = Date.now() + PURGE_MS; Date.now() < end; ) {
+        if (!(await retention.purge())) return false;
+      }
+      return true;
     },
 
     /** Deletes idempotency keys that have expired, rows of the audit trail and predictions of waits that are old, and secrets nobody can print. */

@@ -14,6 +14,7 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { RegistryModule } from './registry/registry.module.js';
+import { RetentionModule } from './retention/retention.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { RuntimesModule } from './runtimes/runtimes.module.js';
 import { ScorecardsModule } from './scorecards/scorecards.module.js';
@@ -30,6 +31,7 @@ import { SimulationModule } from './simulation/simulation.module.js';
     GatesModule,
     ScorecardsModule,
     BaselinesModule,
+    RetentionModule,
     SharedModule,
     RegistryModule,
     RunsModule,

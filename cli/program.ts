@@ -14,6 +14,7 @@ import { globalOptions } from './options.js';
 import { addPlatformCommands } from './platform.commands.js';
 import { addQueueCommands } from './queue.commands.js';
 import { addRegistryCommands } from './registry.commands.js';
+import { addRetentionCommands } from './retention.commands.js';
 import { addRunCommands } from './run.commands.js';
 import { addScorecardCommands } from './scorecard.commands.js';
 import { addSecretCommands } from './secret.commands.js';
@@ -51,6 +52,7 @@ export function buildProgram(terminal: Terminal): Command {
   addKeyCommands(program, terminal);
   addMemberCommands(program, terminal);
   addWorkspaceCommands(program, terminal);
+  addRetentionCommands(program, terminal);
   addBootstrap(program, terminal);
   addAudit(program, terminal);
   program.commandsGroup('What is evaluated, with what, and where:');

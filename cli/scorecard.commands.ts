@@ -4,6 +4,7 @@ import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { endedEarly, headline, rateTable, runTable } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
+import { addScorecardDelete } from './scorecard-delete.commands.js';
 import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
@@ -21,7 +22,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export',
+      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export, delete, restore',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
@@ -33,6 +34,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addScorecardSettle(group, terminal);
   addScorecardList(group, terminal);
   addScorecardExport(group, terminal);
+  addScorecardDelete(group, terminal);
 }
 
 function addWatch(group: Command, terminal: Terminal): void {

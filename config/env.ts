@@ -97,6 +97,8 @@ const Env = z.object({
   EVERDICT_SWEEP_SEC: number(30, 1, 3_600),
   /** Requests of one workspace that a process of the API takes; 0: any number. Unset: 100, and any where nobody needs a key. */
   EVERDICT_REQUESTS_PER_SEC: z.coerce.number().int().min(0).max(100_000).optional(),
+  /** How long a scorecard that was deleted can be restored. */
+  EVERDICT_DELETION_GRACE_SEC: number(7 * 86_400, 1, 365 * 86_400),
   /** How long rows of the audit trail are kept. */
   EVERDICT_AUDIT_DAYS: number(365, 1, 36_500),
   /** Longest statement of the database; a connection that is silent for a quarter more is given up. */

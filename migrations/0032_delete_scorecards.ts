@@ -9,7 +9,14 @@ export class DeleteScorecards0000000000032 implements MigrationInterface {
         ADD COLUMN deleted_by text,
         -- When it is gone for good. Until then it can be restored.
         ADD COLUMN purge_at timestamptz,
+        -- Since then its age counts anew.
+        ADD COLUMN restored_at timestamptz,
+        -- Since when the logs of its runs are gone for everybody; the last of them once it has none.
         ADD COLUMN logs_purged_at timestamptz,
+        ADD COLUMN has_logs boolean NOT NULL DEFAULT true,
+        -- What it came from may be gone before it.
+        DROP CONSTRAINT scorecards_retry_of_fkey,
+        DROP CONSTRAINT scorecards_regrade_of_fkey,
         -- How far it is. Of one that is open, its runs say whether it is queued or runs.
         ADD COLUMN phase text NOT NULL GENERATED ALWAYS AS (
           CASE
@@ -21,11 +28,17 @@ export class DeleteScorecards0000000000032 implements MigrationInterface {
       CREATE INDEX scorecards_by_phase ON scorecards (workspace_id, phase, id DESC);
       CREATE INDEX scorecards_of_dataset ON scorecards (dataset_pk, id DESC);
       CREATE INDEX scorecards_to_purge ON scorecards (purge_at) WHERE purge_at IS NOT NULL;
+      CREATE INDEX scorecards_by_age ON scorecards (workspace_id, coalesce(restored_at, finished_at))
+        WHERE finished_at IS NOT NULL AND deleted_at IS NULL;
+      CREATE INDEX scorecards_with_logs ON scorecards (workspace_id, finished_at)
+        WHERE finished_at IS NOT NULL AND logs_purged_at IS NULL;
+      CREATE INDEX scorecards_losing_logs ON scorecards (logs_purged_at) WHERE logs_purged_at IS NOT NULL AND has_logs;
 
       -- Days after its end that a scorecard, and the logs of its runs, are kept. NULL: for ever.
       ALTER TABLE workspaces
         ADD COLUMN results_days integer CHECK (results_days > 0),
-        ADD COLUMN logs_days integer CHECK (logs_days > 0);
+        ADD COLUMN logs_days integer CHECK (logs_days > 0),
+        ADD CHECK (logs_days <= results_days);
     `);
   }
 

@@ -49,7 +49,10 @@ export class CensusStore {
         `SELECT CASE WHEN outcome IS NOT NULL THEN 'settled' WHEN open_attempt IS NOT NULL THEN 'running'
                      WHEN asked_at IS NOT NULL THEN 'waiting' ELSE 'queued' END AS state,
            outcome, error_class AS "errorClass", count(*) AS count
-         FROM runs WHERE carried_from IS NULL GROUP BY 1, 2, 3`,
+         FROM runs
+         WHERE carried_from IS NULL
+           AND (scorecard_id IS NULL OR scorecard_id NOT IN (SELECT id FROM scorecards WHERE deleted_at IS NOT NULL))
+         GROUP BY 1, 2, 3`,
       ),
     );
   }

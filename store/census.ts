@@ -27,7 +27,7 @@ export async function takeCensus(db: DataSource): Promise<Census> {
     db,
     `SELECT count(*)::int AS scorecards, count(*) FILTER (WHERE finished_at IS NULL)::int AS "unfinishedScorecards",
        (SELECT count(*)::int FROM runs WHERE scorecard_id IS NULL AND outcome IS NULL) AS "unfinishedRuns"
-     FROM scorecards`,
+     FROM scorecards WHERE deleted_at IS NULL`,
   );
   const newest = await rows<UnfinishedScorecard>(
     db,

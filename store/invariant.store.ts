@@ -33,7 +33,7 @@ const CHECKS = {
     SELECT s.id FROM scorecards s JOIN LATERAL (
       SELECT count(*) AS runs, count(*) FILTER (WHERE outcome IS NULL) AS unsettled FROM runs WHERE scorecard_id = s.id
     ) r ON true
-    WHERE (s.finished_at IS NULL OR s.finished_at > now() - interval '1 hour')
+    WHERE s.deleted_at IS NULL AND (s.finished_at IS NULL OR s.finished_at > now() - interval '1 hour')
       AND (r.runs <> s.total OR (s.finished_at IS NOT NULL AND r.unsettled > 0))
     ORDER BY s.id`,
 } as const;

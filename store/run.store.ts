@@ -99,7 +99,9 @@ export class RunStore {
   }
 
   async find(workspaceId: string, id: string): Promise<RunView | undefined> {
-    return (await runViews(this.dataSource, 'WHERE r.workspace_id = $1 AND r.id = $2', [workspaceId, id]))[0]?.run;
+    const where = `WHERE r.workspace_id = $1 AND r.id = $2
+      AND NOT EXISTS (SELECT FROM scorecards WHERE id = r.scorecard_id AND deleted_at IS NOT NULL)`;
+    return (await runViews(this.dataSource, where, [workspaceId, id]))[0]?.run;
   }
 
   /** Runs of a scorecard by ordinal. */

@@ -100,11 +100,16 @@ export class ScorecardStore {
   }
 
   async find(workspaceId: string, id: string): Promise<ScorecardView | undefined> {
-    return (await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2', [workspaceId, id]))[0];
+    return (
+      await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2 AND s.deleted_at IS NULL', [
+        workspaceId,
+        id,
+      ])
+    )[0];
   }
 
   async exists(workspaceId: string, id: string): Promise<boolean> {
-    const sql = 'SELECT 1 FROM scorecards WHERE workspace_id = $1 AND id = $2';
+    const sql = 'SELECT 1 FROM scorecards WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL';
     return (await row(this.dataSource, sql, [workspaceId, id])) !== undefined;
   }
 

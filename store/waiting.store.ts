@@ -104,7 +104,8 @@ const FACTS = `
   LEFT JOIN attempts a ON a.run_id = r.id AND a.attempt = r.open_attempt
   LEFT JOIN first ON first.scorecard_id = r.scorecard_id
   LEFT JOIN flights f ON f.id = r.scorecard_id
-  LEFT JOIN quotas q ON q.id = r.workspace_id`;
+  LEFT JOIN quotas q ON q.id = r.workspace_id
+  WHERE s.deleted_at IS NULL`;
 
 /** Who waits, and what the database knows of why. */
 export class WaitingStore {

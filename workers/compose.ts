@@ -44,6 +44,7 @@ import { PauseStore } from '../store/pause.store.js';
 import { PoolStore } from '../store/pool.store.js';
 import { PredictionStore } from '../store/prediction.store.js';
 import { RegradeStore } from '../store/regrade.store.js';
+import { RetentionStore } from '../store/retention.store.js';
 import { ScorecardStore } from '../store/scorecard.store.js';
 import { SessionPoolStore } from '../store/session-pool.store.js';
 import {
@@ -153,6 +154,8 @@ export function compose({ env, dataSource, client: { workflow: client, schedule 
       audit: new AuditStore(dataSource),
       predictions: new PredictionStore(dataSource),
       auditDays: env.EVERDICT_AUDIT_DAYS,
+      retention: new RetentionStore(dataSource),
+      graceSec: env.EVERDICT_DELETION_GRACE_SEC,
     }),
   };
   const sessions = createSessionActivities({

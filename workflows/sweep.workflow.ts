@@ -1,6 +1,7 @@
 import {
   isCancellation,
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -36,6 +37,8 @@ export interface SweepResult {
   /** Allocations that had no open attempt. */
   leftovers: number;
   keys: number;
+  /** Scorecards that retention deleted. */
+  deleted: number;
   next: { orphans: string; scorecards: string; runs: string };
 }
 
@@ -46,7 +49,7 @@ export interface SweepResult {
 export async function sweepWorkflow(): Promise<SweepResult> {
   const last = workflowInfo().lastResult as SweepResult | undefined;
   const swept: SweepResult = {
-    ...{ reclaimed: 0, stuck: 0, scorecards: 0, runs: 0, leftovers: 0, keys: 0 },
+    ...{ reclaimed: 0, stuck: 0, scorecards: 0, runs: 0, leftovers: 0, keys: 0, deleted: 0 },
     next: last?.next ?? { orphans: '', scorecards: '', runs: '' },
   };
   const tell = (): void => setCurrentDetails(describe(swept));
@@ -72,9 +75,20 @@ export async function sweepWorkflow(): Promise<SweepResult> {
   swept.next.scorecards = await count('scorecards', 'closeScorecards');
   swept.next.runs = await count('runs', 'settleLostRuns');
   swept.keys = await inShort(({ purgeKeys }) => purgeKeys());
+  if (patched('purges')) {
+    swept.deleted = await inShort(({ applyRetention }) => applyRetention());
+    await purge();
+  }
   swept.leftovers = (await leftovers).reduce((sum, removed) => sum + removed, 0);
   tell();
   return swept;
+}
+
+/** Some of what was deleted and can no longer be restored; the next sweep goes on. */
+async function purge(): Promise<void> {
+  for (let batches = 0; batches < MOST_BATCHES; batches += 1) {
+    if (!(await inShort((activities) => activities.purge()))) return;
+  }
 }
 
 const isLocal = (kind: RuntimeKind): boolean => kind === 'local';

@@ -18,6 +18,7 @@ import { CandidateStore } from '../../store/candidate.store.js';
 import { CensusStore } from '../../store/census.store.js';
 import { CiBindingStore } from '../../store/ci-binding.store.js';
 import { DatasetStore } from '../../store/dataset.store.js';
+import { DeletionStore } from '../../store/deletion.store.js';
 import { DialStore } from '../../store/dial.store.js';
 import { DurationStore } from '../../store/duration.store.js';
 import { EarlyStopStore } from '../../store/early-stop.store.js';
@@ -41,6 +42,7 @@ import { ProgressStore } from '../../store/progress.store.js';
 import { RegistryStore } from '../../store/registry.store.js';
 import { RegradeStore } from '../../store/regrade.store.js';
 import { ResultStore } from '../../store/result.store.js';
+import { RetentionStore } from '../../store/retention.store.js';
 import { RetryStore } from '../../store/retry.store.js';
 import { RunStore } from '../../store/run.store.js';
 import { RuntimeStore } from '../../store/runtime.store.js';
@@ -52,6 +54,7 @@ import { AccessMode } from '../identity/access-mode.js';
 import { CHECK_LABEL, CheckTokens } from '../runtimes/check-tokens.js';
 import { EventStreams } from './event-streams.js';
 import { IdempotencyService } from './idempotency.service.js';
+import { MissingService } from './missing.service.js';
 import { Operator } from './operator.js';
 import { PlacementService } from './placement.service.js';
 import { ReferencesService } from './references.service.js';
@@ -66,6 +69,7 @@ const STORES = [
   CensusStore,
   CiBindingStore,
   DatasetStore,
+  DeletionStore,
   DialStore,
   DurationStore,
   ExportStore,
@@ -89,6 +93,7 @@ const STORES = [
   ResultStore,
   RegistryStore,
   RegradeStore,
+  RetentionStore,
   RetryStore,
   RunStore,
   RuntimeStore,
@@ -143,6 +148,7 @@ export function commonModule({ env, dataSource, workflows, log, registry, mode }
     { provide: EventStreams, useFactory: () => new EventStreams(log) },
     { provide: ScorecardNotes, useFactory: () => new ScorecardNotes(env.DATABASE_URL) },
     IdempotencyService,
+    MissingService,
     PlacementService,
     ReferencesService,
     RegistryService,

@@ -21,6 +21,8 @@ export class Operator implements OperatorFlags {
   readonly depth: Depth;
   /** Whose tokens people come with, if anybody's. */
   readonly tokenIssuer: string | undefined;
+  /** How long what is deleted can be restored. */
+  readonly deletionGraceSec: number;
 
   constructor(env: Env) {
     this.allowLocalRuntimes = env.EVERDICT_ALLOW_LOCAL_RUNTIMES;
@@ -31,6 +33,7 @@ export class Operator implements OperatorFlags {
     this.jobs = jobSettings(env);
     this.uploadLimit = env.EVERDICT_UPLOAD_MB * 1024 * 1024;
     this.tokenIssuer = env.EVERDICT_OIDC_ISSUER;
+    this.deletionGraceSec = env.EVERDICT_DELETION_GRACE_SEC;
     this.depth = new Depth({
       workspace: env.EVERDICT_MAX_WAITING_PER_WORKSPACE,
       deployment: env.EVERDICT_MAX_WAITING,

@@ -11,5 +11,6 @@ export const WITHOUT_TOOL: Readonly<Record<string, string>> = {
   'get /scorecards/{id}/events': 'a stream; get_scorecard and list_cases give its state',
   'post /keys': 'its answer holds a new key, which does not belong into the context of a model',
   'post /mcp': 'the endpoint of the tools',
+  'put /retention': 'deletes what is too old in a whole workspace, logs for good, which is for people to decide',
   'put /secrets/{name}': 'takes the value of a secret, which does not belong into the context of a model',
 };

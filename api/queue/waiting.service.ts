@@ -8,7 +8,7 @@ import { groupBy } from '../../policy/grouping.js';
 import { waitOf } from '../../policy/queued.js';
 import { type WaitingRun, WaitingStore } from '../../store/waiting.store.js';
 import { LedgersService } from '../admission/ledgers.service.js';
-import { notFound } from '../common/registration.js';
+import { MissingService } from '../common/missing.service.js';
 import { EstimatesService, NO_ESTIMATE } from '../simulation/estimates.service.js';
 
 /** A list waits no longer for a ledger. */
@@ -22,11 +22,12 @@ export class WaitingService {
     private readonly ledgers: LedgersService,
     private readonly estimates: EstimatesService,
     private readonly log: JsonLog,
+    private readonly missing: MissingService,
   ) {}
 
   async of(workspace: string, runId: string): Promise<RunWaiting> {
     const [run] = await this.store.facts([runId]);
-    if (run?.workspace !== workspace) throw notFound('run', runId);
+    if (run?.workspace !== workspace) throw await this.missing.run(workspace, runId);
     const { state } = run;
     const waiting = isWaiting(run) ? (await this.inPool(run.poolId, [run])).get(runId) : placement(run);
     const until = waiting?.reason === 'paused' ? run.pause.until : null;

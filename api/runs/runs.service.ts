@@ -14,6 +14,7 @@ import { AttemptStore } from '../../store/attempt.store.js';
 import { noteAudit } from '../../store/audit-draft.js';
 import { contentHash } from '../../store/content-hash.js';
 import { DatasetStore } from '../../store/dataset.store.js';
+import { DeletionStore } from '../../store/deletion.store.js';
 import { newId } from '../../store/ids.js';
 import { type LogChunk, LogStore } from '../../store/log.store.js';
 import type { LogOffsets } from '../../store/log-page.js';
@@ -24,6 +25,7 @@ import { CaseGate, type Site } from '../common/case-gate.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { MissingService } from '../common/missing.service.js';
 import { Operator } from '../common/operator.js';
 import { refuseForeignWork } from '../common/own-work.js';
 import { PlacementService } from '../common/placement.service.js';
@@ -72,6 +74,8 @@ export class RunsService {
     private readonly operator: Operator,
     private readonly waiting: WaitingService,
     private readonly scorecards: ScorecardStore,
+    private readonly missing: MissingService,
+    private readonly deletions: DeletionStore,
   ) {}
 
   async submit(principal: Principal, request: RunRequest, key: string | undefined): Promise<SubmittedView> {
@@ -127,7 +131,7 @@ export class RunsService {
 
   async read(workspace: string, id: string): Promise<RunView> {
     const found = await this.runs.find(workspace, id);
-    if (!found) throw notFound('run', id);
+    if (!found) throw await this.missing.run(workspace, id);
     return found;
   }
 
@@ -168,7 +172,10 @@ export class RunsService {
   private async attemptOf(workspace: string, id: string, wanted: number | undefined): Promise<AttemptOf> {
     const run = await this.read(workspace, id);
     const { attempts } = run;
-    if (wanted === undefined || wanted <= attempts) return { runId: originOf(run), attempt: wanted ?? attempts };
+    const runId = originOf(run);
+    const purgedAt = await this.deletions.logsPurgedAt(runId);
+    if (purgedAt) throw logsGone(id, purgedAt);
+    if (wanted === undefined || wanted <= attempts) return { runId, attempt: wanted ?? attempts };
     throw notFound('attempt', `${wanted} of run ${id}, which has ${attempts}`);
   }
 
@@ -244,3 +251,8 @@ export class RunsService {
 
 /** The run that has its attempts and logs. */
 const originOf = ({ id, carriedFrom }: RunView): string => carriedFrom ?? id;
+
+function logsGone(id: string, at: Date): PlatformError {
+  const message = `the log of ${id} was deleted by the retention of the workspace at ${at.toISOString()}: its result and its answer are kept (GET /runs/${id}/attempts)`;
+  return new PlatformError('NOT_FOUND', message);
+}

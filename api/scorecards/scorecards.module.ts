@@ -3,6 +3,8 @@ import { PoliciesModule } from '../policies/policies.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { ComparisonsController } from './comparisons.controller.js';
 import { ComparisonsService } from './comparisons.service.js';
+import { DeletionsController } from './deletions.controller.js';
+import { DeletionsService } from './deletions.service.js';
 import { EarlyStopService } from './early-stop.service.js';
 import { ExportsController } from './exports.controller.js';
 import { ExportsService } from './exports.service.js';
@@ -22,6 +24,7 @@ import { SidesService } from './sides.service.js';
   imports: [PoliciesModule, QueueModule],
   controllers: [
     ComparisonsController,
+    DeletionsController,
     ExportsController,
     RerollsController,
     ScorecardsController,
@@ -29,6 +32,7 @@ import { SidesService } from './sides.service.js';
   ],
   providers: [
     ComparisonsService,
+    DeletionsService,
     ExportsService,
     EarlyStopService,
     RegradesService,

@@ -18,6 +18,7 @@ import type { Principal } from '../common/caller.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
 import type { StreamEvent } from '../common/event-streams.js';
 import { IdempotencyService, resolve } from '../common/idempotency.service.js';
+import { MissingService } from '../common/missing.service.js';
 import { Operator } from '../common/operator.js';
 import { refuseForeignWork } from '../common/own-work.js';
 import { notFound } from '../common/registration.js';
@@ -51,6 +52,7 @@ export class ScorecardsService {
     private readonly workflows: WorkflowClient,
     private readonly waiting: WaitingService,
     private readonly operator: Operator,
+    private readonly missing: MissingService,
   ) {}
 
   /** Stores a scorecard with all its runs once every gate is passed. Temporal may be down: workers start it later. */
@@ -110,7 +112,7 @@ export class ScorecardsService {
 
   async read(workspace: string, id: string): Promise<ScorecardView> {
     const found = await this.scorecards.find(workspace, id);
-    if (!found) throw notFound('scorecard', id);
+    if (!found) throw await this.missing.scorecard(workspace, id);
     return found;
   }
 
@@ -179,7 +181,7 @@ export class ScorecardsService {
   }
 
   private async mustExist(workspace: string, id: string): Promise<void> {
-    if (!(await this.scorecards.exists(workspace, id))) throw notFound('scorecard', id);
+    if (!(await this.scorecards.exists(workspace, id))) throw await this.missing.scorecard(workspace, id);
   }
 }
 

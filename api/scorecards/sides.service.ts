@@ -4,7 +4,7 @@ import { ScorecardId } from '../../contracts/ids.js';
 import type { Side } from '../../policy/comparison/side.js';
 import { BaselineStore } from '../../store/baseline.store.js';
 import { ResultStore } from '../../store/result.store.js';
-import { notFound } from '../common/registration.js';
+import { MissingService } from '../common/missing.service.js';
 
 /** Scorecards as they are compared and judged. */
 @Injectable()
@@ -12,13 +12,14 @@ export class SidesService {
   constructor(
     private readonly results: ResultStore,
     private readonly baselines: BaselineStore,
+    private readonly missing: MissingService,
   ) {}
 
   /** By the id of a scorecard, or the name that a baseline is pinned under. It may still run. */
   async read(workspace: string, idOrName: string): Promise<Side> {
     const id = ScorecardId.safeParse(idOrName).success ? idOrName : await this.pinned(workspace, idOrName);
     const side = await this.results.side(workspace, id);
-    if (!side) throw notFound('scorecard', id);
+    if (!side) throw await this.missing.scorecard(workspace, id);
     return side;
   }
 

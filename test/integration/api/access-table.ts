@@ -249,6 +249,11 @@ export const ROUTES: Readonly<Record<string, RouteLine>> = {
     ...of('scorecards', 'settled', '/cases/case-0/settle'),
     body: { outcome: 'failed', reason: 'seen by eye' },
   },
+  'GET /retention': { permission: 'read', ok: 200 },
+  'PUT /retention': { permission: 'administer', ok: 200, body: { resultsDays: null, logsDays: null } },
+  // It has not ended.
+  'DELETE /scorecards/:id': { permission: 'curate', ok: 409, ...of('scorecards', 'scorecard') },
+  'POST /scorecards/:id/restore': { permission: 'curate', ok: 200, ...of('scorecards', 'scorecard', '/restore') },
   // Nothing is pinned, nor completed.
   'PUT /baselines/:name': { permission: 'curate', ok: 404, path: '/baselines/main', body: { scorecard: UNKNOWN } },
   'GET /baselines': { permission: 'read', ok: 200 },
