@@ -39,7 +39,8 @@ const NEXT_STEPS: Record<string, string> = {
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
   QUEUE_FULL: 'wait until some have settled, or cancel what is not needed; `npx everdict scorecard list` shows it all',
   NO_CASES: 'no case is left: loosen --case, --tag or --limit',
-  UNAUTHENTICATED: 'log in with `npx everdict login`, or set EVERDICT_API_KEY',
+  UNAUTHENTICATED:
+    'log in with `npx everdict login`, or set EVERDICT_API_KEY; a GitHub workflow needs `permissions: id-token: write`',
   FORBIDDEN: '`npx everdict whoami` shows who you are there and what you may; an admin gives another role or key',
   WORKSPACE_REQUIRED:
     'choose with --workspace or EVERDICT_WORKSPACE, or for good with `npx everdict workspace use <id>`',
@@ -81,6 +82,10 @@ const codeOf = (exitCode: ExitCode): string => {
   if (exitCode === EXIT.unreachable) return 'UNREACHABLE';
   return exitCode === EXIT.interrupted ? 'INTERRUPTED' : 'USAGE';
 };
+
+/** Ctrl-C, or the end of a CI job. */
+export const stoppedByHand = (what = 'nothing is known to be submitted', nextStep?: string): CliError =>
+  new CliError(EXIT.interrupted, `interrupted; ${what}`, nextStep);
 
 /** Ctrl-C ends the waiting, and not what was waited for. */
 export const stoppedWaiting = (what: 'run' | 'scorecard', id: string): CliError =>

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { type Credential, fixedCredential } from './credential.js';
 import { parseEvents, type ServerEvent } from './event-parser.js';
 import { EXIT } from './exit-codes.js';
 import { CliError, refused, unreachable } from './failures.js';
@@ -61,6 +62,7 @@ export class HttpClient {
     private readonly sleep: (ms: number) => Promise<unknown> = delay,
     /** Sent with every call. */
     private readonly always: Readonly<Record<string, string>> = {},
+    private readonly credential: Credential = fixedCredential(undefined),
   ) {
     this.url = url.replace(/\/+$/, '');
   }
@@ -134,12 +136,24 @@ export class HttpClient {
     throw this.foreign(response, z.prettifyError(parsed.error));
   }
 
-  /** Comes back when the platform says so, where it was asked too often. A streamed body is gone once it was refused. */
+  /**
+   * Comes back when the platform says so, where it was asked too often, and once with another credential where there is
+   * one. A streamed body is gone once it was refused.
+   */
   private async fetch(method: string, path: string, call: Call, signal?: AbortSignal): Promise<Response> {
-    for (let waits = 0; ; waits += 1) {
+    let isRenewed = false;
+    for (let waits = 0; ; ) {
       const response = await this.fetchOnce(method, path, call, signal);
+      if (call.body && 'chunks' in call.body) return response;
+      if (response.status === 401 && !isRenewed) {
+        isRenewed = true;
+        if (!(await this.credential.renew())) return response;
+        await response.body?.cancel();
+        continue;
+      }
       const waitSec = retryAfterOf(response);
-      if (waitSec === undefined || waits === MOST_WAITS || (call.body && 'chunks' in call.body)) return response;
+      if (waitSec === undefined || waits === MOST_WAITS) return response;
+      waits += 1;
       await response.body?.cancel();
       await this.sleep(waitSec * 1_000);
       signal?.throwIfAborted();
@@ -152,7 +166,8 @@ export class HttpClient {
     { query = {}, body, headers: own = {} }: Call,
     signal?: AbortSignal,
   ): Promise<Response> {
-    const headers = { ...this.always, ...own };
+    const token = await this.credential.token();
+    const headers = { ...this.always, ...(token !== undefined && { authorization: `Bearer ${token}` }), ...own };
     const init: RequestInit = {
       method,
       headers,

@@ -1,5 +1,6 @@
 import type { CliEnv } from '../config/cli-env.js';
 import type { Logins } from '../config/logins.js';
+import { credentialOf } from './credential.js';
 import { HttpClient } from './http.client.js';
 import type { Screen } from './progress.js';
 
@@ -54,10 +55,8 @@ export class Session {
     const login = logins.find(url);
     const key = newKey ?? env.EVERDICT_API_KEY ?? login?.key;
     const workspace = wanted ?? env.EVERDICT_WORKSPACE ?? (newKey === undefined ? login?.workspace : undefined);
-    this.client = new HttpClient(url, undefined, undefined, {
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(workspace !== undefined && { 'x-everdict-workspace': workspace }),
-    });
+    const always: Record<string, string> = workspace === undefined ? {} : { 'x-everdict-workspace': workspace };
+    this.client = new HttpClient(url, undefined, undefined, always, credentialOf(key, env));
     this.isJson = json === true;
   }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { CiEnv } from './ci-env.js';
 
 const CliEnv = z.object({
+  ...CiEnv.shape,
   EVERDICT_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
   /** Goes before the key that `login` kept, to whatever platform is spoken to. */
   EVERDICT_API_KEY: z
@@ -8,6 +10,8 @@ const CliEnv = z.object({
     .regex(/^[\x21-\x7e]+$/, 'is not a key')
     .optional(),
   EVERDICT_WORKSPACE: z.string().optional(),
+  /** What the platform takes tokens of GitHub workflows for: its own variable of this name. */
+  EVERDICT_GITHUB_AUDIENCE: z.string().default('everdict'),
   XDG_CONFIG_HOME: z.string().optional(),
   HOME: z.string().optional(),
   /** Any value but the empty one turns colours off. */
