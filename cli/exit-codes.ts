@@ -1,3 +1,4 @@
+import type { GateVerdict } from '../contracts/gate.js';
 import type { ScorecardReply } from './wire.js';
 
 /** What `everdict` ends with. */
@@ -13,8 +14,6 @@ Exit codes:
   4    the platform cannot be reached
   130  interrupted while waiting; the scorecard itself goes on`;
 
-const OF_VERDICT: Partial<Record<string, ExitCode>> = { pass: EXIT.passed, block: EXIT.failed };
-
 /**
  * A missing answer outweighs a wrong one: with an errored case, or one that was decided, the scorecard cannot be compared.
  * One that ended early did so for its verdict.
@@ -24,9 +23,15 @@ export function exitCodeOf({
   counts,
   stoppedEarly,
 }: Pick<ScorecardReply, 'status' | 'counts' | 'stoppedEarly'>): ExitCode {
-  if (stoppedEarly && status === 'completed') return OF_VERDICT[stoppedEarly.verdict] ?? EXIT.unclear;
+  if (stoppedEarly && status === 'completed') return exitCodeOfVerdict(stoppedEarly.verdict);
   const answered = counts.passed + counts.failed;
   if (counts.decided > 0) return EXIT.unclear;
   if (status !== 'completed' || answered === 0 || answered < counts.submitted) return EXIT.unclear;
   return counts.failed > 0 ? EXIT.failed : EXIT.passed;
+}
+
+/** What stands for neither pass nor block says that nobody can tell. */
+export function exitCodeOfVerdict(verdict: GateVerdict): ExitCode {
+  if (verdict === 'pass') return EXIT.passed;
+  return verdict === 'block' ? EXIT.failed : EXIT.unclear;
 }

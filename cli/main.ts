@@ -13,6 +13,8 @@ import type { Terminal } from './session.js';
 import { readAll, typedUnseen } from './unseen-input.js';
 
 const FALLBACK_COLUMNS = 80;
+/** Ctrl-C, and what CI systems send. */
+const STOPPING = ['SIGINT', 'SIGTERM'] as const;
 
 function screenOf(stream: NodeJS.WriteStream): Screen {
   return {
@@ -37,8 +39,10 @@ const terminalOf = (env: CliEnv): Terminal => ({
     return () => clearInterval(timer);
   },
   onInterrupt(stop) {
-    process.on('SIGINT', stop);
-    return () => void process.off('SIGINT', stop);
+    for (const signal of STOPPING) process.on(signal, stop);
+    return () => {
+      for (const signal of STOPPING) process.off(signal, stop);
+    };
   },
   setExitCode(code) {
     process.exitCode = code;

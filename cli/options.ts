@@ -47,7 +47,8 @@ export function globalOptions(): Option[] {
 /** Options that a command needs. Commander asks for its own before it looks for unknown ones, and calls a mistyped one missing. */
 export function requireOptions(command: Command, options: readonly Option[]): Command {
   for (const option of options) command.addOption(option);
-  return command.hook('preAction', () => {
+  return command.hook('preAction', (_command, acting) => {
+    if (acting !== command) return;
     const missing = options.filter((option) => command.getOptionValue(option.attributeName()) === undefined);
     const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
     if (flags) command.error(`required ${missing.length > 1 ? 'options' : 'option'} ${flags} not specified`);

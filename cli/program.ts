@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.command.js';
 import { addBaselineCommands } from './baseline.commands.js';
 import { addBootstrap } from './bootstrap.command.js';
+import { addCi } from './ci.command.js';
 import { addCompletion } from './completion.command.js';
 import { addDevCommand } from './dev.command.js';
 import { EXIT, EXIT_HELP } from './exit-codes.js';
@@ -59,6 +60,7 @@ export function buildProgram(terminal: Terminal): Command {
   addRegistryCommands(program, terminal);
   addSecretCommands(program, terminal);
   program.commandsGroup('Evaluating:');
+  addCi(program, terminal);
   addScorecardCommands(program, terminal);
   addBaselineCommands(program, terminal);
   addRunCommands(program, terminal);

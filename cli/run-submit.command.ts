@@ -9,6 +9,8 @@ import { type SubmitOptions, submit, submitRequest, withSubmitOptions } from './
 import { SubmittedRun } from './wire.js';
 
 interface RunSubmitOptions extends SubmitOptions {
+  wait: boolean;
+  patience: number;
   harness: string;
   dataset?: string;
   case?: string;
@@ -21,7 +23,7 @@ export function addRunSubmit(group: Command, terminal: Terminal): void {
     .option('--dataset <ref>', 'id or id@version; goes with --case')
     .option('--case <id>', 'the case of that dataset')
     .option('--case-file <file>', 'a JSON file with one case, instead');
-  withExamples(withPatience(withSubmitOptions(command)), [
+  withExamples(withPatience(withSubmitOptions(command).option('--no-wait', 'only submit')), [
     'run submit --dataset tasks --case math/sum --harness solver --runtime desk',
     'run submit --case-file case.json --harness solver --runtime desk --param STYLE=verbose',
   ]).action(async () => {

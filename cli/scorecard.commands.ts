@@ -8,6 +8,7 @@ import { addScorecardDelete } from './scorecard-delete.commands.js';
 import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
+import { addScorecardReport } from './scorecard-report.command.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
@@ -22,7 +23,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export, delete, restore',
+      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
@@ -35,6 +36,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addScorecardList(group, terminal);
   addScorecardExport(group, terminal);
   addScorecardDelete(group, terminal);
+  addScorecardReport(group, terminal);
 }
 
 function addWatch(group: Command, terminal: Terminal): void {

@@ -20,8 +20,6 @@ export interface SubmitOptions {
   param?: Record<string, string>;
   metadata?: Record<string, string>;
   idempotencyKey?: string;
-  wait: boolean;
-  patience: number;
 }
 
 export const withSubmitOptions = (command: Command): Command =>
@@ -34,8 +32,7 @@ export const withSubmitOptions = (command: Command): Command =>
     .option('--infra-retries <n>', 'new attempts after a failure of the infrastructure', wholeNumber(0))
     .option('--param <name=value>', 'EVERDICT_PARAM_<NAME> of the job; may be repeated', collectPair)
     .option('--metadata <name=value>', 'where it comes from, like sha=… or branch=…; may be repeated', collectPair)
-    .option('--idempotency-key <key>', 'the same key again within 24 h is the same submit')
-    .option('--no-wait', 'only submit');
+    .option('--idempotency-key <key>', 'the same key again within 24 h is the same submit');
 
 /** Their part of the body; what was not given is left to the platform's defaults. */
 export const submitRequest = ({ runtime, infraRetries, class: workClass, param, metadata }: SubmitOptions) => ({

@@ -27,16 +27,16 @@ interface Watch {
 
 /**
  * Shows progress until the scorecard is over, also while the platform restarts: it gives up only after `patienceMs`
- * without an answer. Ctrl-C ends the waiting, not the scorecard.
+ * without an answer. `signal`, or without one Ctrl-C, ends the waiting, not the scorecard.
  */
-export async function follow(session: Session, id: string, patienceMs: number) {
+export async function follow(session: Session, id: string, patienceMs: number, signal?: AbortSignal) {
   const { terminal } = session;
   const interrupt = new AbortController();
-  const restore = terminal.onInterrupt(() => interrupt.abort());
+  const restore = signal ? () => {} : terminal.onInterrupt(() => interrupt.abort());
   const progress = new ProgressView(terminal.err, terminal.now());
   const stopClock = terminal.every(REDRAW_MS, () => progress.redraw(terminal.now()));
   const outage = new Outage(patienceMs, (message) => progress.say(message));
-  const watch = { session, id, progress, outage, signal: interrupt.signal };
+  const watch = { session, id, progress, outage, signal: signal ?? interrupt.signal };
   try {
     await showEvents(watch);
     return await poll(watch);

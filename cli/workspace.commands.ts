@@ -8,7 +8,7 @@ import { WorkspaceLimitsReply } from './steering-wire.js';
 import { plain, table } from './text.js';
 import { CiBindingReply, WorkspaceReply } from './wire.js';
 
-/** `workspace …`, and `ci …`: which repositories are the CI of one. */
+/** `workspace …` */
 export function addWorkspaceCommands(program: Command, terminal: Terminal): void {
   const group = program.command('workspace').alias('workspaces').description('workspaces (create, list, use, limits)');
   group
@@ -38,7 +38,6 @@ export function addWorkspaceCommands(program: Command, terminal: Terminal): void
     .description('act in this workspace from now on, with the key that `login` kept')
     .action((id: string, _options, command: Command) => useWorkspace(terminal, optionsOf(command), id));
   addLimits(group, terminal);
-  addCi(program, terminal);
 }
 
 interface LimitsOptions {
@@ -86,10 +85,8 @@ interface BindOptions {
 const textOf = ({ repository, ref, environment }: CiBindingReply): string =>
   [repository, ref && `ref ${ref}`, environment && `environment ${environment}`].filter(Boolean).join(', ');
 
-function addCi(program: Command, terminal: Terminal): void {
-  const group = program
-    .command('ci')
-    .description('GitHub repositories whose workflows need no key (add, list, remove)');
+/** `ci add|list|remove`: GitHub repositories whose workflows need no key. */
+export function addCiBindings(group: Command, terminal: Terminal): void {
   group
     .command('add <owner/name>')
     .option('--ref <ref>', 'only runs on this ref, as refs/heads/main')
@@ -103,7 +100,7 @@ function addCi(program: Command, terminal: Terminal): void {
       session.answer(raw, () => `${plain(textOf(reply))} is CI here (${reply.id})\n`);
     });
   listOptions(group.command('list'))
-    .description('list the repositories')
+    .description('list the repositories that are CI of the workspace')
     .action(async (_options, command: Command) => {
       const options = optionsOf<ListQuery>(command);
       const session = new Session(terminal, options);
@@ -118,7 +115,7 @@ function addCi(program: Command, terminal: Terminal): void {
     });
   group
     .command('remove <id>')
-    .description('take it back')
+    .description('let a repository be CI of the workspace no more')
     .action(async (id: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
       const path = `/ci-bindings/${encodeURIComponent(id)}`;

@@ -79,7 +79,11 @@ export function aGate(verdict: GateVerdict = 'pass', fields: Partial<GateResult>
       test: null,
       wouldDecide: null,
     },
-    policy: { ref: 'main@1', hash: 'h', rules: { minCoverage: 1, maxInfraShare: 1, rerolls: 'infra' } },
+    policy: {
+      ref: 'main@1',
+      hash: 'h',
+      rules: { maxRegressions: 0, minCoverage: 1, maxInfraShare: 1, rerolls: 'infra' },
+    },
     override: null,
     overrides: [],
     by: 'ann',

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { GatePolicy, GateRules } from '../../contracts/gate.js';
+import { type CliError, usageError } from '../failures.js';
+import type { Session } from '../session.js';
+import { jsonFile, refPath } from '../spec-files.js';
+import { type Patience, patiently } from './patience.js';
+
+/** Rules of a gate, and how the platform is told of them: a registered policy by its name, others as they are. */
+export interface Policy {
+  asked: string | GateRules;
+  rules: GateRules;
+}
+
+/** Without a policy every case must pass; against a baseline none may get worse. */
+export const defaultRules = (hasBaseline: boolean): GateRules =>
+  GateRules.parse(hasBaseline ? { maxRegressions: 0 } : { minPassRate: 1 });
+
+const PolicyReply = z.looseObject({ maxRegressions: z.number().optional() });
+
+/** Of `given`, a file (it ends with `.json` or has a slash) or the name of a registered policy, before anything runs. */
+export async function readPolicy(session: Session, patience: Patience, given: string): Promise<Policy> {
+  if (/\.json$|[/\\]/.test(given)) {
+    const rules = await rulesOfFile(given);
+    return { asked: rules, rules };
+  }
+  const path = refPath('policies', given);
+  const { raw } = await patiently(session, patience, () => session.client.get(path, PolicyReply));
+  return { asked: given, rules: rulesOf(raw, `policy ${given}`) };
+}
+
+async function rulesOfFile(file: string): Promise<GateRules> {
+  const { bytes } = await jsonFile(file);
+  return rulesOf(JSON.parse(Buffer.from(bytes).toString('utf8')), file);
+}
+
+/** With or without the name and version of a policy that is to be registered. */
+function rulesOf(value: unknown, what: string): GateRules {
+  const isNamed = typeof value === 'object' && value !== null && 'id' in value;
+  if (!isNamed) return parsed(GateRules, value, what);
+  const {
+    id: _id,
+    version: _version,
+    description: _description,
+    tags: _tags,
+    ...rules
+  } = parsed(GatePolicy, value, what);
+  return rules;
+}
+
+function parsed<Value>(schema: z.ZodType<Value>, value: unknown, what: string): Value {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw malformed(what, result.error);
+}
+
+function malformed(what: string, { issues }: z.ZodError): CliError {
+  const faults = issues.map(({ path, message }) => (path.length > 0 ? `\`${path.join('.')}\` ${message}` : message));
+  return usageError(`${what} is no policy: ${faults.join('; ')}`, 'see `npx everdict ci --help`, or docs/reference.md');
+}
+
+/** Whether the rules speak of regressions, which takes something to compare with. */
+export const needsBaseline = ({ maxRegressions, perTag = {} }: GateRules): boolean =>
+  maxRegressions !== undefined || Object.values(perTag).some((rule) => rule.maxRegressions !== undefined);
