@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import { cases, idsIn, type Lines, line, uploadTo } from '../../dataset-upload.js';
 import { eventually } from '../../eventually.js';
 import { type Api, rowCounts, startApi } from './server.js';
 
@@ -10,19 +10,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const MB = 1024 * 1024;
-const line = (id: string, task = 'x') => `${JSON.stringify({ id, task })}\n`;
-
-/** Sends lines as they are made; `signal` breaks it off. */
-async function upload(id: string, lines: Iterable<string> | AsyncIterable<string>, signal?: AbortSignal) {
-  const body = Readable.toWeb(Readable.from(lines, { objectMode: false, highWaterMark: 65_536 }));
-  const init = { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body, duplex: 'half', signal };
-  const response = await fetch(`${api.url}/datasets?id=${id}&version=1`, init as RequestInit);
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
-
-function* cases(count: number, task = 'x'): Generator<string> {
-  for (let index = 0; index < count; index += 1) yield line(`case-${index}`, task);
-}
+const upload = (id: string, lines: Lines, signal?: AbortSignal) => uploadTo(api.url, id, lines, signal);
 
 const statusesOf = (replies: { status: number }[]) =>
   replies.map(({ status }) => status).sort((one, other) => one - other);
@@ -60,17 +48,13 @@ function bytesTaken(): () => number {
 }
 
 describe('a streamed dataset', () => {
-  test('of 100,000 cases comes back as it was sent', async () => {
-    const { status, body } = await upload('most', cases(100_000));
-    expect([status, body.caseCount]).toEqual([201, 100_000]);
-    const back = await fetch(`${api.url}/datasets/most/versions/1/cases.jsonl`);
+  test('comes back as it was sent', async () => {
+    const { status, body } = await upload('whole', cases(1_000));
+    expect([status, body.caseCount]).toEqual([201, 1_000]);
+    const back = await fetch(`${api.url}/datasets/whole/versions/1/cases.jsonl`);
     expect(back.headers.get('content-type')).toContain('application/x-ndjson');
-    const ids = (await back.text())
-      .trimEnd()
-      .split('\n')
-      .map((text) => JSON.parse(text).id);
-    expect([ids.length, ids[0], ids[99_999]]).toEqual([100_000, 'case-0', 'case-99999']);
-  }, 60_000);
+    expect(idsIn(await back.text())).toEqual(Array.from({ length: 1_000 }, (_, at) => `case-${at}`));
+  });
 
   test('is seen once it is complete', async () => {
     const [gate, sent] = [aGate(), aGate()];
@@ -100,29 +84,19 @@ describe('a streamed dataset', () => {
     ['an id of an earlier page', [...cases(250), '\n', line('case-7')], 'line 252: id', 'line 8'],
     ['a bad line 19,999', [...cases(19_998), '{"id": }\n', line('z')], 'line 19999', 'line 19999, column 8'],
     [
-      'more cases than a dataset may have',
-      [...cases(100_000), '\n', line('one-more')],
-      'line 100002',
-      '"one-more" is case number 100001; the limit is 100000',
-    ],
-    [
       'a case above 1 MB',
       [line('a'), line('big', 'x'.repeat(MB))],
       'line 2',
       `"big" has ${MB + 22} bytes; the limit of a case is ${MB}`,
     ],
     ['a line that is far too long', [line('a'), line('huge', 'x'.repeat(5 * MB))], 'line 2', `${5 * MB + 23} bytes`],
-  ])(
-    'with %s is refused naming the place, and leaves nothing',
-    async (_title, lines, path, part) => {
-      const before = await rowCounts(api);
-      const { status, body } = await upload('faulty', lines);
-      expect([status, body.errors[0].path]).toEqual([400, path]);
-      expect(body.errors[0].message).toContain(part);
-      expect(await rowCounts(api)).toEqual(before);
-    },
-    60_000,
-  );
+  ])('with %s is refused naming the place, and leaves nothing', async (_title, lines, path, part) => {
+    const before = await rowCounts(api);
+    const { status, body } = await upload('faulty', lines);
+    expect([status, body.errors[0].path]).toEqual([400, path]);
+    expect(body.errors[0].message).toContain(part);
+    expect(await rowCounts(api)).toEqual(before);
+  });
 
   test('above the limit is refused with both numbers, at once where the client says its size', async () => {
     const before = await rowCounts(api);
