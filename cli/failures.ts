@@ -35,6 +35,7 @@ export function unreachable(url: string, reason: string, cause?: unknown): CliEr
 const NEXT_STEPS: Record<string, string> = {
   NOT_FOUND:
     'see what there is with `npx everdict runtime list`, `dataset list`, `harness list`, `scorecard list` or `run list`',
+  NOT_COMPARABLE: 'compare the cases that are the same on both sides with `--on intersection`, or two that match',
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
   QUEUE_FULL: 'wait until some have settled, or cancel what is not needed; `npx everdict scorecard list` shows it all',

@@ -83,6 +83,6 @@ describe('the report', () => {
   });
 
   test('names the trial of a case that ran several times', () => {
-    expect(runTable([aRun({ trial: 3 })], 120)).toContain('math/sum (trial 3)');
+    expect(runTable([aRun({ trial: 3 })], 120)).toContain('math/sum#3');
   });
 });

@@ -1,4 +1,6 @@
+import type { TrialReport } from '../contracts/comparison.js';
 import { clock, cut, plain, table } from './text.js';
+import { trialsText } from './trials-text.js';
 import type { RunReply, ScorecardReply } from './wire.js';
 
 /** Not passed cases that a report lists. */
@@ -62,9 +64,9 @@ export function outcomeOf({ state, outcome, errorClass, errorCode, decidedBy, wa
 /** Number of a run in its scorecard: `sc_….12` is 12. */
 const ordinalOf = ({ id }: RunReply): string => id.slice(id.lastIndexOf('.') + 1);
 
-/** The case, with the trial where it has several. */
-export const caseOf = ({ caseId, trial }: Pick<RunReply, 'caseId' | 'trial'>): string =>
-  trial > 1 ? `${caseId} (trial ${trial})` : caseId;
+/** The case, with the trial where it has several: `case#2`. */
+export const caseOf = ({ caseId, trial }: Pick<RunReply, 'caseId' | 'trial'>, hasTrials = trial > 1): string =>
+  hasTrials ? `${caseId}#${trial}` : caseId;
 
 /** A sentence why the run did not pass. */
 export function reasonOf({ reason, scores, errorCode }: RunReply): string {
@@ -72,15 +74,17 @@ export function reasonOf({ reason, scores, errorCode }: RunReply): string {
   return reason ?? (wrong?.length ? wrong.join('; ') : (errorCode ?? ''));
 }
 
+const isLater = ({ trial }: RunReply): boolean => trial > 1;
+
 /** Runs, one a line. Numbers stand for ids: the ids of one scorecard differ in nothing else. */
-export function runTable(runs: readonly RunReply[], columns: number): string {
+export function runTable(runs: readonly RunReply[], columns: number, hasTrials = runs.some(isLater)): string {
   const heads = [
     { title: 'run', align: 'right' },
     { title: 'case', max: 40 },
     { title: 'outcome', max: 42 },
     { title: 'reason' },
   ] as const;
-  const rows = runs.map((run) => [ordinalOf(run), caseOf(run), outcomeOf(run), reasonOf(run)]);
+  const rows = runs.map((run) => [ordinalOf(run), caseOf(run, hasTrials), outcomeOf(run), reasonOf(run)]);
   return table(heads, rows, columns);
 }
 
@@ -88,22 +92,25 @@ export interface ReportInput {
   scorecard: ScorecardReply;
   /** Runs that did not pass; at most `SHOWN_CASES` are listed. */
   notPassed: readonly RunReply[];
+  /** Where cases have several trials. */
+  trials?: TrialReport;
   url: string;
   columns: number;
 }
 
 /** The result of a finished scorecard, for people. */
-export function report({ scorecard, notPassed, url, columns }: ReportInput): string {
+export function report({ scorecard, notPassed, trials, url, columns }: ReportInput): string {
   const { id, status, counts, createdAt, finishedAt } = scorecard;
   const took = finishedAt ? ` in ${clock(Date.parse(finishedAt) - Date.parse(createdAt))}` : '';
   const lines = [
     `\n${headline(scorecard)}: ${status}${took}\n${endedEarly(scorecard)}${countLine(scorecard)}\n`,
     rateTable(scorecard, columns),
   ];
+  if (trials) lines.push(trialsText(trials, SHOWN_CASES, columns));
 
   const missing = counts.submitted - counts.passed;
   const shown = notPassed.slice(0, SHOWN_CASES);
-  if (shown.length > 0) lines.push(`not passed (${missing}):\n${runTable(shown, columns)}`);
+  if (shown.length > 0) lines.push(`not passed (${missing}):\n${runTable(shown, columns, scorecard.trials > 1)}`);
   if (missing > shown.length && shown.length > 0) {
     lines.push(`… and ${missing - shown.length} more: npx everdict scorecard cases ${id} --not-passed\n`);
   }

@@ -4,6 +4,7 @@ import { wholeNumber } from './options.js';
 import { type Listing, list } from './pages.js';
 import { report, SHOWN_CASES } from './report.js';
 import type { Session } from './session.js';
+import { TrialReply } from './verdict-wire.js';
 import { follow } from './watch.js';
 import { RunReply } from './wire.js';
 
@@ -19,10 +20,13 @@ export const withPatience = (command: Command): Command =>
 export async function waitAndReport(session: Session, id: string, patienceSec: number): Promise<void> {
   const { reply: scorecard, raw } = await follow(session, id, patienceSec * 1_000);
   const notPassed = session.isJson ? [] : (await readNotPassed(session, id, SHOWN_CASES)).items;
+  const trials = session.isJson || scorecard.trials === 1 ? undefined : (await readTrials(session, id)).reply;
   const { columns } = session;
-  session.answer(raw, () => report({ scorecard, notPassed, url: session.client.url, columns }));
+  session.answer(raw, () => report({ scorecard, notPassed, trials, url: session.client.url, columns }));
   session.terminal.setExitCode(exitCodeOf(scorecard));
 }
+
+export const readTrials = (session: Session, id: string) => session.client.get(pathOf(id, '/trials'), TrialReply);
 
 /** Failed, errored and cancelled runs, in this order. `next` only says whether there are more. */
 export async function readNotPassed(session: Session, id: string, limit: number): Promise<Listing<RunReply>> {

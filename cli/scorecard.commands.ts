@@ -2,19 +2,22 @@ import type { Command } from 'commander';
 import { optionsOf } from './options.js';
 import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
-import { endedEarly, headline, rateTable, runTable } from './report.js';
+import { endedEarly, headline, rateTable, runTable, SHOWN_CASES } from './report.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
 import { addScorecardDelete } from './scorecard-delete.commands.js';
+import { addScorecardDiff } from './scorecard-diff.command.js';
 import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
 import { addScorecardReport } from './scorecard-report.command.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
-import { pathOf, readNotPassed, waitAndReport, withPatience } from './scorecard-wait.js';
+import { addScorecardTrials } from './scorecard-trials.command.js';
+import { pathOf, readNotPassed, readTrials, waitAndReport, withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { addStragglers } from './stragglers.command.js';
 import { plain } from './text.js';
+import { trialsText } from './trials-text.js';
 import { readScorecard } from './watch.js';
 import { RunReply, ScorecardReply } from './wire.js';
 
@@ -23,12 +26,14 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
+      'a dataset × a harness on a runtime: run, watch, show, cases, trials, diff, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
   addShow(group, terminal);
   addCases(group, terminal);
+  addScorecardTrials(group, terminal);
+  addScorecardDiff(group, terminal);
   addStragglers(group, terminal);
   addScorecardPause(group, terminal);
   addCancel(group, terminal);
@@ -55,12 +60,14 @@ function addShow(group: Command, terminal: Terminal): void {
     .action(async (id: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await readScorecard(session, id);
+      const trials = session.isJson || reply.trials === 1 ? undefined : (await readTrials(session, id)).reply;
       session.answer(raw, () => {
         const isOpen = reply.finishedAt === null && reply.deadlineAt !== null;
         const deadline = isOpen ? `ends at ${reply.deadlineAt} at the latest\n` : '';
         const paused = reply.status === 'paused' ? `paused: ${plain(reply.pauseReason ?? '')}\n` : '';
         const head = `${headline(reply)}: ${reply.status}\n${endedEarly(reply)}${paused}${stateLine(reply)}\n${deadline}\n`;
-        return `${head}${rateTable(reply, session.columns)}\nnpx everdict scorecard cases ${id}   every case\n`;
+        const tried = trials ? `\n${trialsText(trials, SHOWN_CASES, session.columns)}` : '';
+        return `${head}${rateTable(reply, session.columns)}${tried}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });
 }

@@ -140,7 +140,7 @@ export function trialSection(report: TrialReport, most: number): Section {
     { rate, low, high }: { rate: number | null; low: number | null; high: number | null },
   ): Text[] => [[title], [percent(rate)], [interval(low, high)]];
   const heads = [{ title: '' }, { title: 'rate', isNumber: true }, { title: '95 % interval', isNumber: true }];
-  const powers = bounded(passHatK, most);
+  const powers = bounded(passHatK.slice(1), most);
   const rows = [row('pass@1', passAt1), ...powers.shown.map((power) => row(`pass^${power.k}`, power))];
   const left = incomplete > 0 ? `; ${counted(incomplete, 'case')} left out, as a trial of theirs has no verdict` : '';
   const { shown, more } = bounded(flaky, most, flakyCount);

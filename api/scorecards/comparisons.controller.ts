@@ -3,6 +3,7 @@ import { Comparison, TrialReport } from '../../contracts/comparison.js';
 import { ScorecardId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { Requires } from '../common/requires.js';
+import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { ComparisonQuery } from './comparisons.schema.js';
 import { ComparisonsService } from './comparisons.service.js';
@@ -13,6 +14,7 @@ export class ComparisonsController {
 
   @Get('diff')
   @Requires('read')
+  @Tool({ name: 'diff_scorecards', effect: 'read' })
   @Operation({
     summary: 'What changed from one finished scorecard to another',
     description:
@@ -32,6 +34,7 @@ export class ComparisonsController {
 
   @Get(':id/trials')
   @Requires('read')
+  @Tool({ name: 'get_trials', effect: 'read' })
   @Operation({
     summary: 'How often the harness passes a case once, and how often every time',
     description:

@@ -46,7 +46,7 @@ function notComparable(
   wayOut: string,
 ): PlatformError {
   const pair = `${baseline.scorecard.id} and ${candidate.scorecard.id}`;
-  const why = differs.map(({ message }) => message).join('; ');
+  const why = differs.map(({ what, message }) => `${what}: ${message}`).join('; ');
   const errors = differs.map(({ what, message }) => ({ path: what, message }));
   return new PlatformError('NOT_COMPARABLE', `${pair} cannot be compared: ${why}. ${wayOut}`, { errors });
 }

@@ -78,8 +78,10 @@ describe('what cannot be compared', () => {
     const { status, body } = await diff(baseline, candidate);
     expect([status, body.code]).toEqual([409, 'NOT_COMPARABLE']);
     expect(body.errors.map(({ path }: { path: string }) => path)).toEqual(['dataset', 'cases', 'graders']);
-    expect(body.detail).toContain(`${baseline} and ${candidate} cannot be compared: the baseline is of tasks@1.0.0`);
-    expect(body.detail).toContain('1 case of both differ in content: case-0');
+    expect(body.detail).toContain(
+      `${baseline} and ${candidate} cannot be compared: dataset: the baseline is of tasks@1.0.0`,
+    );
+    expect(body.detail).toContain('cases: 1 case of both differ in content: case-0');
     expect(body.detail).toContain('on=intersection');
 
     const { body: common } = await diff(baseline, candidate, '&on=intersection');
