@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Role, Scope } from './identity.js';
 import { WorkspaceId } from './ids.js';
 import { line } from './text.js';
+import { untrusted } from './untrusted.js';
 
 const MAX_KEY_YEARS = 10;
 const YEAR_MS = 365 * 86_400_000;
@@ -28,7 +29,7 @@ export type KeyRequest = z.infer<typeof KeyRequest>;
 
 export const KeyView = z.strictObject({
   id: KeyId,
-  name: z.string(),
+  name: untrusted('user'),
   role: Role,
   scope: Scope,
   createdBy: z.string(),
@@ -109,8 +110,8 @@ export type CiBindingId = z.infer<typeof CiBindingId>;
 export const CiBindingView = z.strictObject({
   id: CiBindingId,
   repository: z.string(),
-  ref: z.string().nullable(),
-  environment: z.string().nullable(),
+  ref: untrusted('user').nullable(),
+  environment: untrusted('user').nullable(),
   createdBy: z.string(),
   createdAt: z.iso.datetime(),
 });

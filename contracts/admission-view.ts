@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DialMode, WorkClass } from './admission.js';
 import { Envelope } from './runtime.js';
+import { untrusted } from './untrusted.js';
 import { Waiting } from './waiting.js';
 
 /** What a ticket takes, null where nothing is declared. */
@@ -57,7 +58,7 @@ export const SessionPoolView = z.strictObject({
   used: z.int().nullable(),
   readAt: z.string().nullable(),
   /** Why there is no reading. */
-  failure: z.string().nullable(),
+  failure: untrusted('cluster').nullable(),
   /** Sessions that cases of this runtime hold. */
   ours: z.int(),
   waiting: z.int(),

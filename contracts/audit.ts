@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Role } from './identity.js';
+import { untrusted } from './untrusted.js';
 
 /** One write, probe or control, and what came of it. It holds no value and no body, only hashes of content. */
 export const AuditEvent = z.strictObject({
@@ -11,7 +12,7 @@ export const AuditEvent = z.strictObject({
   keyId: z.string().nullable().describe('The API key that was used'),
   action: z.string().describe('Resource and verb, as `runtimes.register`'),
   kind: z.string().describe('What kind of thing it was done to'),
-  object: z.string().nullable().describe('`id@version`, or what else names it'),
+  object: untrusted('user').nullable().describe('`id@version`, or what else names it'),
   source: z.string().describe('Address that the request came from'),
   requestId: z.string(),
   status: z.int().describe('HTTP status of the answer'),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Graders } from './grader.js';
 import { CaseId, SpecRef } from './ids.js';
 import { ImageName, Tags } from './runtime.js';
+import { untrusted } from './untrusted.js';
 
 /** What a case takes from the envelope, and what the cluster is asked for. */
 export const Resources = z.strictObject({
@@ -70,7 +71,7 @@ export type CaseEnv = z.infer<typeof CaseEnv>;
 export const Network = z
   .strictObject({
     mode: z.enum(['public', 'none', 'allowlist']),
-    allowedHosts: z.array(z.string().min(1).max(253)).max(100).optional(),
+    allowedHosts: untrusted('user', z.array(z.string().min(1).max(253)).max(100)).optional(),
   })
   .refine(({ mode, allowedHosts }) => (mode === 'allowlist') === (allowedHosts !== undefined), {
     path: ['allowedHosts'],
@@ -87,11 +88,11 @@ const Placement = z.strictObject({
 /** One thing to evaluate. */
 export const EvalCase = z.strictObject({
   id: CaseId,
-  task: z.string(),
-  env: CaseEnv.default({ kind: 'prompt' }),
+  task: untrusted('user'),
+  env: untrusted('user', CaseEnv.default({ kind: 'prompt' })),
   /** A reference answer for readers; graders carry their own values. */
-  expected: z.json().optional(),
-  graders: Graders.default([]),
+  expected: untrusted('user', z.json()).optional(),
+  graders: untrusted('user', Graders.default([])),
   image: ImageName.optional(),
   timeoutSec: z.int().min(1).max(86_400).default(1_800),
   resources: Resources.optional(),

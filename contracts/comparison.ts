@@ -3,6 +3,7 @@ import { ErrorClass } from './attempt.js';
 import { Reroll } from './reroll.js';
 import { Outcome, Score } from './run.js';
 import { Counts, Rate, Rates } from './scorecard-numbers.js';
+import { untrusted } from './untrusted.js';
 
 /** One of the two scorecards of a comparison. */
 export const ComparedScorecard = z.strictObject({
@@ -25,9 +26,9 @@ export type ComparedScorecard = z.infer<typeof ComparedScorecard>;
 export const Incomparable = z.strictObject({
   what: z.enum(['dataset', 'cases', 'graders', 'trials']),
   /** Names both sides, in a sentence. */
-  message: z.string(),
+  message: untrusted('user'),
   /** Case ids at fault, the first few of `count`. */
-  cases: z.array(z.string()),
+  cases: untrusted('user', z.array(z.string())),
   count: z.int(),
 });
 export type Incomparable = z.infer<typeof Incomparable>;
@@ -55,7 +56,7 @@ const ComparedRun = z.strictObject({
   outcome: Outcome.nullable(),
   errorClass: ErrorClass.nullable(),
   errorCode: z.string().nullable(),
-  reason: z.string().nullable(),
+  reason: untrusted('job').nullable(),
   scores: z.array(Score).nullable(),
 });
 export type ComparedRun = z.infer<typeof ComparedRun>;
@@ -63,10 +64,10 @@ export type ComparedRun = z.infer<typeof ComparedRun>;
 /** One case and trial, where something changed. */
 export const CaseChange = z.strictObject({
   /** `caseId#trial`, or the case id alone where both have one trial. */
-  key: z.string(),
-  caseId: z.string(),
+  key: untrusted('user'),
+  caseId: untrusted('user'),
   trial: z.int(),
-  tags: z.array(z.string()),
+  tags: untrusted('user', z.array(z.string())),
   transition: Transition,
   baseline: ComparedRun.nullable(),
   candidate: ComparedRun.nullable(),
@@ -90,7 +91,7 @@ export const Delta = z.strictObject({
 export type Delta = z.infer<typeof Delta>;
 
 export const GraderChange = z.strictObject({
-  grader: z.string(),
+  grader: untrusted('user'),
   kind: z.string(),
   baseline: Rate,
   candidate: Rate,
@@ -162,7 +163,7 @@ export const TrialReport = z.strictObject({
     }),
   ),
   /** Cases of which some trials passed and some did not, the closest to a coin first, the first of `flakyCount`. */
-  flaky: z.array(z.strictObject({ caseId: z.string(), passed: z.int(), failed: z.int() })),
+  flaky: z.array(z.strictObject({ caseId: untrusted('user'), passed: z.int(), failed: z.int() })),
   flakyCount: z.int(),
 });
 export type TrialReport = z.infer<typeof TrialReport>;

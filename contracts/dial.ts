@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DialMode } from './admission.js';
 import { line } from './text.js';
+import { untrusted } from './untrusted.js';
 
 const MOST_DAYS = 366;
 const DAY_SEC = 86_400;
@@ -62,7 +63,7 @@ export const RuntimeDial = z.strictObject({
   limits: z.strictObject({ slots: axis, memoryMb: axis, cpuMillicores: axis }).describe('Lower limits that were set'),
   until: z.iso.datetime().nullable().describe('When the mode ends'),
   limitsUntil: z.iso.datetime().nullable().describe('When the limits end'),
-  reason: z.string().nullable(),
+  reason: untrusted('user').nullable(),
   by: z.string().nullable(),
   envelope: LimitsView.describe('Of the latest version of its spec; null: no limit'),
   inForce: LimitsView.describe('On each axis the lower of the two'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GateRules, GateVerdict } from './gate.js';
 import { ScorecardId, SpecId, SpecRef } from './ids.js';
+import { untrusted } from './untrusted.js';
 
 /** How a scorecard may end before all its cases did. Its cases run in an order drawn at random for that. */
 export const EarlyStop = z.strictObject({
@@ -31,7 +32,7 @@ export const StoppedEarly = z.strictObject({
   seen: z.int(),
   total: z.int(),
   /** In a sentence, with the numbers. */
-  reason: z.string(),
+  reason: untrusted('user'),
   at: z.string(),
 });
 export type StoppedEarly = z.infer<typeof StoppedEarly>;

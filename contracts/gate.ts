@@ -22,12 +22,12 @@ const Rules = z.strictObject({
   minPassRate: Share.optional(),
   /** At most so many cases that passed in the baseline do not now. Needs a baseline. */
   maxRegressions: MostCases.optional(),
-  perTag: z.record(z.string().min(1).max(63), TagRule).optional(),
+  perTag: untrusted('user', z.record(z.string().min(1).max(63), TagRule)).optional(),
   /** Cases that must pass, by id or by tag; each of them must be there. */
   critical: z
     .strictObject({
-      cases: z.array(CaseId).min(1).max(10_000).optional(),
-      tags: z.array(z.string().min(1).max(63)).min(1).max(50).optional(),
+      cases: untrusted('user', z.array(CaseId).min(1).max(10_000)).optional(),
+      tags: untrusted('user', z.array(z.string().min(1).max(63)).min(1).max(50)).optional(),
     })
     .refine((rule) => Object.keys(rule).length > 0, 'says nothing: give `cases` or `tags`')
     .optional(),
@@ -108,11 +108,11 @@ export const GateReason = z.strictObject({
   code: GateReasonCode,
   /** A sentence with the numbers and the first cases by name. */
   message: untrusted('user'),
-  rule: z.string().nullable().describe('The rule of the policy, as a path: `perTag.json.minPassRate`'),
+  rule: untrusted('user').nullable().describe('The rule of the policy, as a path: `perTag.json.minPassRate`'),
   limit: z.number().nullable(),
   actual: z.number().nullable(),
   /** Case ids, the first of `count`. */
-  cases: z.array(z.string()),
+  cases: untrusted('user', z.array(z.string())),
   count: z.int(),
 });
 export type GateReason = z.infer<typeof GateReason>;
@@ -127,7 +127,7 @@ export const WouldDecide = z.strictObject({
   /** More trials of each undecided case; 0: none are needed. */
   moreTrials: z.int(),
   /** The same in a sentence, with the calls that do it. */
-  message: z.string(),
+  message: untrusted('user'),
 });
 export type WouldDecide = z.infer<typeof WouldDecide>;
 
@@ -143,7 +143,7 @@ export const GateEvidence = z.strictObject({
   /** Of the expected cases. */
   passRate: Rate,
   /** Cases that passed in the baseline and do not now, the first of `regressionCount`. */
-  regressions: z.array(z.string()),
+  regressions: untrusted('user', z.array(z.string())),
   regressionCount: z.int(),
   candidate: ComparedScorecard,
   baseline: ComparedScorecard.nullable(),

@@ -3,12 +3,13 @@ import { Resources } from './case.js';
 import { SpecId, SpecVersion } from './ids.js';
 import { Description, HttpUrl, ImageName, Tags } from './runtime.js';
 import { SecretName } from './secret.js';
+import { untrusted } from './untrusted.js';
 
 const EnvName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not an environment variable name')
   .refine((name) => !name.startsWith('EVERDICT_'), 'is reserved: names that begin with EVERDICT_ are the platform’s');
-const Script = z.string().min(1).max(262_144);
+const Script = untrusted('user', z.string().min(1).max(262_144));
 
 /** Values that differ between scorecards; a job reads them as `EVERDICT_PARAM_<NAME>`. */
 export const Params = z.record(
@@ -20,8 +21,8 @@ export type Params = z.infer<typeof Params>;
 /** Where a live pool says how many sessions it has, and where in its answer. */
 export const SessionCapacity = z.strictObject({
   poll: HttpUrl,
-  total: z.string().min(1).max(512),
-  used: z.string().min(1).max(512).optional(),
+  total: untrusted('user', z.string().min(1).max(512)),
+  used: untrusted('user', z.string().min(1).max(512)).optional(),
 });
 export type SessionCapacity = z.infer<typeof SessionCapacity>;
 
@@ -35,9 +36,12 @@ const base = {
   tags: Tags,
   image: ImageName.optional(),
   resources: Resources.optional(),
-  env: z.record(EnvName, z.union([z.string(), z.strictObject({ secretRef: SecretName })])).default({}),
-  params: Params.default({}),
-  model: z.string().min(1).max(255).optional(),
+  env: untrusted(
+    'user',
+    z.record(EnvName, z.union([z.string(), z.strictObject({ secretRef: SecretName })])).default({}),
+  ),
+  params: untrusted('user', Params.default({})),
+  model: untrusted('user', z.string().min(1).max(255)).optional(),
   acquire: Acquire.optional(),
 };
 
@@ -46,12 +50,14 @@ const CommandHarnessSpec = z.strictObject({
   kind: z.literal('command'),
   ...base,
   /** Where the command runs; relative to the job's own directory. */
-  workDir: z
-    .string()
-    .min(1)
-    .max(512)
-    .regex(/^\P{Cc}*$/u, 'has a control character')
-    .optional(),
+  workDir: untrusted(
+    'user',
+    z
+      .string()
+      .min(1)
+      .max(512)
+      .regex(/^\P{Cc}*$/u, 'has a control character'),
+  ).optional(),
   setup: z.array(Script).max(50).default([]),
   command: Script,
 });
@@ -60,7 +66,7 @@ const CommandHarnessSpec = z.strictObject({
 const ProcessHarnessSpec = z.strictObject({
   kind: z.literal('process'),
   ...base,
-  entrypoint: z.array(z.string().min(1).max(65_536)).min(1).max(100),
+  entrypoint: untrusted('user', z.array(z.string().min(1).max(65_536)).min(1).max(100)),
 });
 
 /** A topology of services. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { untrusted } from './untrusted.js';
 
 const text = (pattern: RegExp, rule: string) => z.string().regex(pattern, rule);
 
@@ -30,11 +31,14 @@ export const SpecRef = text(
 export type SpecRef = z.infer<typeof SpecRef>;
 
 /** Id of a case: any 1 to 512 characters of valid Unicode without control characters. */
-export const CaseId = z
-  .string()
-  .min(1, 'is empty')
-  .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, 'has a control character or is not valid Unicode')
-  .regex(/^.{0,512}$/su, 'is longer than 512 characters');
+export const CaseId = untrusted(
+  'user',
+  z
+    .string()
+    .min(1, 'is empty')
+    .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, 'has a control character or is not valid Unicode')
+    .regex(/^.{0,512}$/su, 'is longer than 512 characters'),
+);
 export type CaseId = z.infer<typeof CaseId>;
 
 /** `sc_` and 26 of base32: a time-ordered random id. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SpecId, SpecVersion } from './ids.js';
 import { RuntimeKind } from './runtime.js';
+import { untrusted } from './untrusted.js';
 
 /**
  * Why a cluster is of no use as it is described. `auth`: it answers and does not accept us. `unreachable`: nothing
@@ -20,7 +21,7 @@ export interface ProbeAnswer {
 export const ProbeReport = z.strictObject({
   kind: RuntimeKind,
   reachable: z.boolean(),
-  detail: z.string(),
+  detail: untrusted('cluster'),
   reason: ProbeReason.optional(),
   latencyMs: z.int().min(0),
   /** Given on success: `POST /runtimes` with it in `X-Everdict-Check` takes no other spec. */
@@ -38,23 +39,23 @@ const Amounts = z.strictObject({
 export type Amounts = z.infer<typeof Amounts>;
 
 const InspectedNode = z.strictObject({
-  name: z.string(),
+  name: untrusted('cluster'),
   /** In the cluster's word: `ready`, `down`, `NotReady`. */
-  status: z.string(),
+  status: untrusted('cluster'),
   /** Whether new work may be placed on it. */
   schedulable: z.boolean(),
   /** What tells it from others: datacenter, pool, class, version. */
-  labels: z.record(z.string(), z.string()),
+  labels: untrusted('cluster', z.record(z.string(), z.string())),
   /** Ways to run a job that work there, as `docker`. */
-  drivers: z.array(z.string()).optional(),
+  drivers: untrusted('cluster', z.array(z.string())).optional(),
   capacity: Amounts,
   /** Of the capacity, what pods may take. */
   allocatable: Amounts.optional(),
   allocated: Amounts.optional(),
   /** What keeps pods away that do not tolerate it, as `key=value:NoSchedule`. */
-  taints: z.array(z.string()).optional(),
+  taints: untrusted('cluster', z.array(z.string())).optional(),
   /** What it runs out of, as `MemoryPressure`. */
-  pressure: z.array(z.string()).optional(),
+  pressure: untrusted('cluster', z.array(z.string())).optional(),
   /** Jobs that run on it, whoever's. */
   running: z.int().min(0).optional(),
 });
@@ -62,29 +63,29 @@ export type InspectedNode = z.infer<typeof InspectedNode>;
 
 /** One limit of a namespace for all that is in it, in the cluster's notation. */
 const InspectedQuota = z.strictObject({
-  name: z.string(),
-  resource: z.string(),
-  hard: z.string(),
-  used: z.string().optional(),
+  name: untrusted('cluster'),
+  resource: untrusted('cluster'),
+  hard: untrusted('cluster'),
+  used: untrusted('cluster').optional(),
 });
 
 /** What one container or pod of a namespace may ask for, in the cluster's notation. */
 const InspectedLimit = z.strictObject({
-  name: z.string(),
-  type: z.string(),
-  resource: z.string(),
-  min: z.string().optional(),
-  max: z.string().optional(),
-  default: z.string().optional(),
+  name: untrusted('cluster'),
+  type: untrusted('cluster'),
+  resource: untrusted('cluster'),
+  min: untrusted('cluster').optional(),
+  max: untrusted('cluster').optional(),
+  default: untrusted('cluster').optional(),
 });
 
-const Existence = z.strictObject({ name: z.string(), exists: z.boolean() });
+const Existence = z.strictObject({ name: untrusted('user'), exists: z.boolean() });
 
 /** A read-only view of a cluster. What could not be read is absent, and a warning says so. */
 export const Inspection = z.strictObject({
   kind: RuntimeKind,
   /** What it is and its version, as `Nomad 1.6.1`. */
-  cluster: z.string(),
+  cluster: untrusted('cluster'),
   nodes: z.array(InspectedNode).optional(),
   /** Set where `nodes` holds the first ones only: how many there are. */
   nodeCount: z.int().min(0).optional(),
@@ -94,14 +95,14 @@ export const Inspection = z.strictObject({
   running: z.int().min(0).optional(),
   /** The jobs of this deployment that are not over. */
   ours: z.int().min(0).optional(),
-  datacenters: z.array(z.string()).optional(),
+  datacenters: untrusted('cluster', z.array(z.string())).optional(),
   namespace: Existence.optional(),
   quotas: z.array(InspectedQuota).optional(),
   limits: z.array(InspectedLimit).optional(),
   runtimeClass: Existence.optional(),
   /** What the credential in use may do there, each in the cluster's words. */
-  permissions: z.array(z.strictObject({ action: z.string(), allowed: z.boolean() })).optional(),
-  warnings: z.array(z.string()),
+  permissions: z.array(z.strictObject({ action: untrusted('cluster'), allowed: z.boolean() })).optional(),
+  warnings: untrusted('cluster', z.array(z.string())),
 });
 export type Inspection = z.infer<typeof Inspection>;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DatasetSummary } from './dataset.js';
 import { HarnessSpec } from './harness.js';
 import { RuntimeSpec } from './runtime.js';
+import { untrusted } from './untrusted.js';
 
 /** What is registered, as the first part of a path names it. */
 export type SpecFolder = 'datasets' | 'harnesses' | 'runtimes';
@@ -26,7 +27,7 @@ export const VersionRecord = z.strictObject({
   /** The workspace that registered it, or `_shared`. */
   owner: z.string(),
   /** At first those of the content. */
-  tags: z.array(z.string()),
+  tags: untrusted('user', z.array(z.string())),
   /** Whether its id alone means this version. */
   latest: z.boolean(),
   /** `false`: nothing uses it before a member confirms it or names it with its version. */
@@ -35,7 +36,7 @@ export const VersionRecord = z.strictObject({
   confirmedAt: z.string().nullable(),
   deprecated: z.boolean(),
   deprecatedBy: z.string().nullable(),
-  deprecatedReason: z.string().nullable(),
+  deprecatedReason: untrusted('user').nullable(),
   registeredBy: z.string(),
   createdAt: z.string(),
   contentHash: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WorkClass } from './admission.js';
 import { DemandView } from './admission-view.js';
 import { RunState, RunView } from './run.js';
+import { untrusted } from './untrusted.js';
 import { Waiting } from './waiting.js';
 
 const eta = z.number().nullable();
@@ -11,8 +12,7 @@ export const WaitingView = z.strictObject({
   ...Waiting.shape,
   etaP50: eta.describe('Seconds until it starts, by even odds'),
   etaP90: eta.describe('Seconds until it has started in nine of ten cases'),
-  note: z
-    .string()
+  note: untrusted('cluster')
     .nullable()
     .describe(
       'Of what is paused: what was said to everybody whose work waits for it; of a placement: the words of the cluster',
@@ -36,7 +36,9 @@ export type RunWaiting = z.infer<typeof RunWaiting>;
 
 /** A run by itself. */
 export const ShownRun = RunView.extend({
-  placement: z.string().nullable().describe('Of a run that holds its slot and has not started: why, by its cluster'),
+  placement: untrusted('cluster')
+    .nullable()
+    .describe('Of a run that holds its slot and has not started: why, by its cluster'),
 });
 export type ShownRun = z.infer<typeof ShownRun>;
 
@@ -48,7 +50,7 @@ export type ListedRun = z.infer<typeof ListedRun>;
 export const QueueEntry = z.strictObject({
   position: z.int().describe('Among all that wait for the runtime, from 1, in the order in which they are considered'),
   run: z.string(),
-  caseId: z.string(),
+  caseId: untrusted('user'),
   scorecard: z.string().nullable(),
   workspace: z.string(),
   runtime: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ErrorClass } from './attempt.js';
+import { untrusted } from './untrusted.js';
 
 export const Outcome = z.enum(['passed', 'failed', 'errored', 'cancelled']);
 export type Outcome = z.infer<typeof Outcome>;
@@ -9,10 +10,10 @@ export type RunState = z.infer<typeof RunState>;
 
 /** One measurement: what a grader found. */
 export const Score = z.strictObject({
-  grader: z.string(),
+  grader: untrusted('user'),
   kind: z.string(),
   passed: z.boolean(),
-  detail: z.string(),
+  detail: untrusted('job'),
 });
 export type Score = z.infer<typeof Score>;
 
@@ -21,7 +22,7 @@ export const RunView = z.strictObject({
   scorecard: z.string().nullable(),
   /** The run that has its attempts, logs and answer; null: it has them itself. */
   carriedFrom: z.string().nullable(),
-  caseId: z.string(),
+  caseId: untrusted('user'),
   trial: z.int(),
   harness: z.string(),
   runtime: z.string(),
@@ -30,7 +31,7 @@ export const RunView = z.strictObject({
   errorClass: ErrorClass.nullable(),
   errorCode: z.string().nullable(),
   /** Why it did not pass, in a sentence. */
-  reason: z.string().nullable(),
+  reason: untrusted('job').nullable(),
   /** Who settled it in place of its graders. */
   decidedBy: z.string().nullable(),
   attempts: z.int(),
@@ -50,18 +51,18 @@ export const AttemptView = z.strictObject({
   submittedAt: z.string().nullable(),
   closedAt: z.string().nullable(),
   /** What the cluster calls that which runs it. */
-  placedAs: z.string().nullable(),
+  placedAs: untrusted('cluster').nullable(),
   /** Why the cluster does not start it. */
-  waiting: z.string().nullable(),
-  end: z.string().nullable(),
+  waiting: untrusted('cluster').nullable(),
+  end: untrusted('cluster').nullable(),
   exitCode: z.int().nullable(),
   setupMs: z.int().nullable(),
   commandMs: z.int().nullable(),
-  answer: z.string().nullable(),
+  answer: untrusted('job').nullable(),
   answerCut: z.boolean(),
   /** What the `command` graders said, in their order: the first 4 KB of each. */
-  graders: z.array(z.strictObject({ status: z.int(), timedOut: z.boolean(), ms: z.int(), output: z.string() })),
-  usage: z.unknown(),
-  provenance: z.record(z.string(), z.unknown()),
+  graders: z.array(z.strictObject({ status: z.int(), timedOut: z.boolean(), ms: z.int(), output: untrusted('job') })),
+  usage: untrusted('job', z.unknown()),
+  provenance: untrusted('cluster', z.record(z.string(), z.unknown())),
 });
 export type AttemptView = z.infer<typeof AttemptView>;

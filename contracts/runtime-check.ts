@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RuntimeKind } from './runtime.js';
+import { untrusted } from './untrusted.js';
 
 /** What registering a spec would meet, found without asking its cluster. */
 export const Validation = z.discriminatedUnion('ok', [
@@ -13,13 +14,13 @@ export const Validation = z.discriminatedUnion('ok', [
     versionExists: z.boolean(),
     /** Names in the spec that no secret of the workspace has yet. */
     missingSecrets: z.array(z.string()),
-    warnings: z.array(z.string()),
+    warnings: untrusted('user', z.array(z.string())),
     /** `POST /runtimes` with it in `X-Everdict-Check` takes no other spec. */
     checkToken: z.string(),
   }),
   z.strictObject({
     ok: z.literal(false),
-    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+    errors: z.array(z.strictObject({ path: untrusted('user'), message: untrusted('user') })),
   }),
 ]);
 export type Validation = z.infer<typeof Validation>;

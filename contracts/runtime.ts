@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SpecId, SpecVersion } from './ids.js';
 import { SecretName } from './secret.js';
+import { untrusted } from './untrusted.js';
 
 export const RuntimeKind = z.enum(['local', 'nomad', 'k8s']);
 export type RuntimeKind = z.infer<typeof RuntimeKind>;
@@ -18,8 +19,8 @@ export const Capability = z.enum([
 ]);
 export type Capability = z.infer<typeof Capability>;
 
-export const Tags = z.array(z.string().min(1).max(63)).max(20, 'has more than 20 tags').default([]);
-export const Description = z.string().max(2_000);
+export const Tags = untrusted('user', z.array(z.string().min(1).max(63)).max(20, 'has more than 20 tags').default([]));
+export const Description = untrusted('user', z.string().max(2_000));
 
 const count = (max: number) => z.int().min(1).max(max);
 /** User information in a URL: specs name secrets, and hold none. */
@@ -34,7 +35,7 @@ const ClusterUrl = HttpUrl.refine(
   (url) => !/[?#\\\s\p{Cc}]/u.test(url),
   'is more than an address: give scheme, host, port and path',
 );
-const Label = z.string().min(1).max(253);
+const Label = untrusted('user', z.string().min(1).max(253));
 
 /** Limits of a runtime. Absent `maxConcurrent`: nomad and k8s 20, local the CPU count of its host. */
 const limits = {
@@ -63,7 +64,10 @@ const cluster = {
   gpu: count(64).optional(),
   authSecret: SecretName.optional(),
   /** PEM of a private CA. */
-  caCert: z.string().startsWith('-----BEGIN CERTIFICATE-----', 'is not a PEM certificate').max(65_536).optional(),
+  caCert: untrusted(
+    'user',
+    z.string().startsWith('-----BEGIN CERTIFICATE-----', 'is not a PEM certificate').max(65_536),
+  ).optional(),
   traceSource: HttpUrl.optional(),
   browserImage: ImageName.optional(),
 };
@@ -103,9 +107,9 @@ const NomadRuntimeSpec = z.strictObject({
   constraints: z
     .array(
       z.strictObject({
-        attribute: z.string().min(1).max(512),
+        attribute: untrusted('user', z.string().min(1).max(512)),
         operator: z.enum(NOMAD_OPERATORS).default('='),
-        value: z.string().max(512).default(''),
+        value: untrusted('user', z.string().max(512).default('')),
       }),
     )
     .max(50)
@@ -117,7 +121,7 @@ const NomadRuntimeSpec = z.strictObject({
 const Toleration = z.strictObject({
   key: Label.optional(),
   operator: z.enum(['Exists', 'Equal']).optional(),
-  value: z.string().max(63).optional(),
+  value: untrusted('user', z.string().max(63)).optional(),
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
   tolerationSeconds: z.int().min(0).optional(),
 });
@@ -130,7 +134,7 @@ const K8sRuntimeSpec = z.strictObject({
   server: ClusterUrl.optional(),
   kubeconfigSecret: SecretName.optional(),
   runtimeClass: Label.optional(),
-  nodeSelector: z.record(Label, z.string().max(63)).optional(),
+  nodeSelector: untrusted('user', z.record(Label, z.string().max(63))).optional(),
   tolerations: z.array(Toleration).max(50).optional(),
 });
 

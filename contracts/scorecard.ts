@@ -7,11 +7,15 @@ import { CaseId, SpecRef } from './ids.js';
 import { Reroll } from './reroll.js';
 import { Outcome } from './run.js';
 import { Counts, Rates } from './scorecard-numbers.js';
+import { untrusted } from './untrusted.js';
 
 /** Free text about where a scorecard comes from: `sha`, `branch`, `pr` and whatever else helps to find it. */
-const Metadata = z
-  .record(z.string().min(1).max(63), z.string().max(1_024))
-  .refine((metadata) => Object.keys(metadata).length <= 50, 'has more than 50 entries');
+const Metadata = untrusted(
+  'user',
+  z
+    .record(z.string().min(1).max(63), z.string().max(1_024))
+    .refine((metadata) => Object.keys(metadata).length <= 50, 'has more than 50 entries'),
+);
 
 export const CaseFilter = z.strictObject({
   ids: z.array(CaseId).min(1).max(10_000).optional(),
@@ -95,7 +99,7 @@ export const ScorecardView = z.strictObject({
   rates: Rates,
   /** Since when no case of it starts, and why; null: it is not paused. */
   pausedAt: z.string().nullable(),
-  pauseReason: z.string().nullable(),
+  pauseReason: untrusted('user').nullable(),
   createdAt: z.string(),
   /** When every run that has no outcome is ended. */
   deadlineAt: z.string().nullable(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { untrusted } from './untrusted.js';
 
 /**
  * What an unfinished run is at: `waiting` for a slot, `backing-off` before another attempt, `starting` (the cluster has
@@ -11,7 +12,7 @@ export const Straggler = z.strictObject({
   /** Number in the scorecard. */
   run: z.int(),
   id: z.string(),
-  caseId: z.string(),
+  caseId: untrusted('user'),
   trial: z.int(),
   runtime: z.string(),
   phase: Phase,

@@ -13,6 +13,9 @@ export const ShownText = z.strictObject({
 });
 export type ShownText = z.infer<typeof ShownText>;
 
+/** What only names something says nothing, and is needed to ask for it: it is always shown. */
+const NAME = /^[\w.:/#@-]{1,64}$/;
+
 /** Characters of one text, unless the caller says otherwise. */
 export const TEXT_LIMIT = 2_000;
 /** Characters of all texts of an answer. */
@@ -28,9 +31,15 @@ export class TextShower {
     private readonly limit: number | undefined,
   ) {}
 
+  /** What the platform says itself: a name in it may still be somebody's. */
+  named(text: string): string {
+    return this.withoutNames(seen(text));
+  }
+
   show(source: TextSource, value: unknown): ShownText {
     const whole = seen(typeof value === 'string' ? value : JSON.stringify(value));
     const chars = whole.length;
+    if (NAME.test(whole)) return { untrusted: { source, chars, text: this.withoutNames(whole) } };
     if (this.limit === undefined) return { untrusted: { source, chars } };
     const { text, isCut } = cutTo(whole, Math.min(this.limit, this.left));
     this.left -= text.length;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { sourceOf } from '../../contracts/untrusted.js';
-import { seen } from '../../policy/untrusted-text.js';
 import { ShownText, type TextShower } from './shown-text.js';
 
 type Json = Record<string, unknown>;
@@ -44,23 +43,24 @@ export const holdsText = (schema: z.ZodType): boolean => {
 
 /** The answer with every text of others shown as such, and nothing unseen in what is left. */
 export function wrapped(schema: Schema, value: unknown, shower: TextShower): unknown {
+  if (value === null || value === undefined) return value;
   const source = sourceOf(schema);
-  if (source !== undefined) return value === undefined ? value : shower.show(source, value);
-  if (typeof value === 'string') return seen(value);
-  if (value === null || typeof value !== 'object') return value;
+  if (source !== undefined) return shower.show(source, value);
   const inner = innerOf(schema, value);
   if (inner !== undefined) return wrapped(inner, value, shower);
+  if (typeof value === 'string') return shower.named(value);
+  if (typeof value !== 'object') return value;
   if (Array.isArray(value)) {
     const element = schema instanceof z.ZodArray ? schema.element : z.unknown();
     return value.map((item) => wrapped(element, item, shower));
   }
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [seen(key), wrapped(memberOf(schema, key), item, shower)]),
+    Object.entries(value).map(([key, item]) => [shower.named(key), wrapped(memberOf(schema, key), item, shower)]),
   );
 }
 
 /** What a schema that only adds something is about, or the option of a union that fits. */
-function innerOf(schema: Schema, value: object): Schema | undefined {
+function innerOf(schema: Schema, value: unknown): Schema | undefined {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return schema.unwrap();
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodReadonly) {
     return schema.unwrap();
