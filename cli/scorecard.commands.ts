@@ -7,6 +7,7 @@ import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
 import { addScorecardDelete } from './scorecard-delete.commands.js';
 import { addScorecardDiff } from './scorecard-diff.command.js';
 import { addScorecardExport } from './scorecard-export.command.js';
+import { addScorecardGate } from './scorecard-gate.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
 import { addScorecardReport } from './scorecard-report.command.js';
@@ -26,7 +27,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, trials, diff, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
+      'a dataset × a harness on a runtime: run, watch, show, cases, trials, diff, gate, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
@@ -42,6 +43,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addScorecardExport(group, terminal);
   addScorecardDelete(group, terminal);
   addScorecardReport(group, terminal);
+  addScorecardGate(group, terminal);
 }
 
 function addWatch(group: Command, terminal: Terminal): void {

@@ -8,7 +8,14 @@ import {
   PairedTest,
   TrialReport,
 } from '../contracts/comparison.js';
-import { GateEvidence, GateReason, GateResult, type GateRules, WouldDecide } from '../contracts/gate.js';
+import {
+  GateEvidence,
+  GateReason,
+  GateResult,
+  type GateRules,
+  SpokenOverride,
+  WouldDecide,
+} from '../contracts/gate.js';
 
 /* What the command line reads of comparisons and verdicts: keys it does not know are ignored. */
 
@@ -34,6 +41,8 @@ const evidence = z.object({
   wouldDecide: z.object(WouldDecide.shape).nullable(),
 });
 
+const override = z.object(SpokenOverride.shape);
+
 /** Rules are shown as they are. */
 const policy = z.object({ ref: z.string().nullable(), hash: z.string(), rules: z.custom<GateRules>() });
 
@@ -42,6 +51,8 @@ export const GateReply = z.object({
   reasons: z.array(z.object(GateReason.shape)),
   evidence,
   policy,
+  override: override.nullable(),
+  overrides: z.array(override),
 });
 
 export const TrialReply = z.object(TrialReport.shape);

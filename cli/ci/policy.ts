@@ -17,15 +17,17 @@ export const defaultRules = (hasBaseline: boolean): GateRules =>
 
 const PolicyReply = z.looseObject({ maxRegressions: z.number().optional() });
 
-/** Of `given`, a file (it ends with `.json` or has a slash) or the name of a registered policy, before anything runs. */
+/** Of `given`, a file (it ends with `.json` or has a slash) or the name of a registered policy. */
+export const askedPolicy = async (given: string): Promise<Policy['asked']> =>
+  /\.json$|[/\\]/.test(given) ? rulesOfFile(given) : given;
+
+/** The same, with the rules of what is registered, before anything runs. */
 export async function readPolicy(session: Session, patience: Patience, given: string): Promise<Policy> {
-  if (/\.json$|[/\\]/.test(given)) {
-    const rules = await rulesOfFile(given);
-    return { asked: rules, rules };
-  }
+  const asked = await askedPolicy(given);
+  if (typeof asked !== 'string') return { asked, rules: asked };
   const path = refPath('policies', given);
   const { raw } = await patiently(session, patience, () => session.client.get(path, PolicyReply));
-  return { asked: given, rules: rulesOf(raw, `policy ${given}`) };
+  return { asked, rules: rulesOf(raw, `policy ${given}`) };
 }
 
 async function rulesOfFile(file: string): Promise<GateRules> {
