@@ -14,6 +14,8 @@ export interface ToolInfo {
   body?: string;
   /** The argument that has to be typed again, as `confirm`: what `destroy`s has one. */
   confirm?: string;
+  /** Texts of others are what it is called for: they are shown unasked. */
+  isContent?: boolean;
   /** Parameters of the route that are no arguments. */
   omit?: readonly string[];
 }

@@ -22,7 +22,7 @@ export class ToolAnswers {
 
   /** `warnings`: what the answer said beside its body. */
   json(tool: ToolOfRoute, body: unknown, { includeContent, contentLimit }: View, warnings?: string): CallToolResult {
-    const shower = new TextShower(this.withoutNames, includeContent ? contentLimit : undefined);
+    const shower = new TextShower(this.withoutNames, includeContent || tool.info.isContent ? contentLimit : undefined);
     const structuredContent = tool.answer && Members.parse(wrapped(tool.answer, body, shower));
     const text = structuredContent ? JSON.stringify(structuredContent) : 'done';
     const beside = warnings ? [`Warning: ${this.withoutNames(seen(warnings))}`] : [];

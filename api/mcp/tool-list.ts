@@ -98,7 +98,9 @@ function argumentsOf(route: Route, info: ToolInfo, isText: boolean): Record<stri
     ...(body && (info.body ? { [info.body]: body } : shapeOf(body, route))),
     ...Object.fromEntries(headers),
     ...(info.confirm && { confirm: z.string().describe(`\`${info.confirm}\` again, to confirm the call`) }),
-    ...(route.info.answer.schema && holdsText(route.info.answer.schema) && CONTENT),
+    ...(route.info.answer.schema &&
+      holdsText(route.info.answer.schema) &&
+      (info.isContent ? LIMIT : { ...ASKED, ...LIMIT })),
     ...(isText && TEXT),
   };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !info.omit?.includes(name)));
@@ -107,8 +109,10 @@ function argumentsOf(route: Route, info: ToolInfo, isText: boolean): Record<stri
 const LATEST = AskedVersion.default('latest').describe('`latest` is the highest');
 
 /** Arguments of every tool whose answer may hold text of others. */
-const CONTENT = {
+const ASKED = {
   includeContent: z.boolean().default(false).describe('Also the texts of others, each labelled and cut'),
+};
+const LIMIT = {
   contentLimit: z.int().min(1).max(32_000).default(TEXT_LIMIT).describe('Characters of each such text'),
 };
 

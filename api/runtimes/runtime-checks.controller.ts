@@ -37,7 +37,7 @@ export class RuntimeChecksController {
   @Post('probe')
   @HttpCode(200)
   @Requires('register')
-  @Tool({ name: 'probe_runtime', effect: 'read', body: 'spec' })
+  @Tool({ name: 'probe_runtime', effect: 'read', isContent: true, body: 'spec' })
   @Operation({
     summary: 'Says whether the cluster of a runtime answers and accepts us',
     description:
@@ -54,7 +54,7 @@ export class RuntimeChecksController {
 
   @Get(':id/versions/:version/inspect')
   @Requires('register')
-  @Tool({ name: 'inspect_runtime', effect: 'read' })
+  @Tool({ name: 'inspect_runtime', effect: 'read', isContent: true })
   @Operation({
     summary: 'What the cluster of a registered runtime has, and what of it is in use',
     description:
