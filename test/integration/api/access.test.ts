@@ -6,7 +6,8 @@ import type { Permission } from '../../../contracts/identity.js';
 import { KeyStore } from '../../../store/key.store.js';
 import { WorkspaceStore } from '../../../store/workspace.store.js';
 import { type AccessWorld, ROUTES, type RouteLine } from './access-table.js';
-import { type Api, type Reply, registerWorld, startApi } from './server.js';
+import { accessWorld, keyOf } from './access-world.js';
+import { type Api, startApi } from './server.js';
 
 const OPERATOR = 'operator-key-0123456789-0123456789';
 const ALL: readonly Permission[] = ['read', 'register', 'run', 'stop', 'curate', 'administer'];
@@ -51,13 +52,9 @@ beforeAll(async () => {
   const { id } = await keys.create('team-a', admin, keyOf('revoked'));
   await keys.revoke('team-a', id, false);
   actors = allActors();
-  world = await aWorld();
+  world = await accessWorld(api);
 }, 60_000);
 afterAll(() => api.close());
-
-function keyOf(...parts: readonly string[]): string {
-  return `ak_${parts.join('_').padEnd(43, 'x')}`;
-}
 
 /** The table of who may what, as the documentation has it. */
 function allActors(): Record<string, Actor> {
@@ -109,25 +106,6 @@ async function statusOf(method: string, path: string, body: unknown, { key, head
   const response = await fetch(`${api.url}${path}`, { method, headers, ...text });
   await response.body?.cancel();
   return response.status;
-}
-
-async function aWorld(): Promise<AccessWorld> {
-  const asAdmin = { authorization: `Bearer ${keyOf('admin', 'admin')}` };
-  const send: Api['send'] = (method, path, body, headers) => api.send(method, path, body, { ...asAdmin, ...headers });
-  const make = async (path: string, body: unknown, method = 'POST'): Promise<Reply['body']> => {
-    const reply = await send(method, path, body);
-    if (reply.status >= 300) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
-    return reply.body;
-  };
-  await registerWorld({ ...api, send });
-  await make('/datasets', { id: 'tasks', version: '0.1.0', cases: [{ id: 'one', task: 'say one' }] });
-  await make('/harnesses', { kind: 'command', id: 'echo', version: '0.1.0', command: 'true' });
-  await make('/runtimes', { kind: 'local', id: 'here', version: '0.1.0' });
-  const submit = async () => (await make('/scorecards', { dataset: 'tasks', harness: 'echo', runtime: 'here' })).id;
-  const run = async () =>
-    (await make('/runs', { dataset: 'tasks', caseId: 'case-0', harness: 'echo', runtime: 'here' })).id;
-  const [scorecard, settled, cancelled] = [await submit(), await submit(), await submit()];
-  return { scorecard, settled, cancelled, run: await run(), cancelledRun: await run(), make };
 }
 
 /** What the table says of an actor at a route. */
