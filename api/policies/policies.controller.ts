@@ -18,7 +18,7 @@ export class PoliciesController {
 
   @Post()
   @Requires('curate')
-  @Tool({ name: 'create_policy', effect: 'write', isIdempotent: true })
+  @Tool({ name: 'create_policy', effect: 'write', isIdempotent: true, body: 'spec' })
   @Operation({
     summary: 'Registers a version of a gate policy',
     description: 'Versions are immutable: the same content again answers 200, other content 409.',
