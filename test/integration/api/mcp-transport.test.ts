@@ -74,10 +74,10 @@ test('a client of the SDK lists and calls, and one that only reads has no other 
 
 test('A07 500 interleaved calls of two workspaces with equal ids come each to their caller', async () => {
   for (const [who, id] of [
-    [A, 'of-a'],
-    [B, 'of-b'],
+    [A, 1],
+    [B, 2],
   ] as const) {
-    const spec = { kind: 'local', id: 'desk', version: '1.0.0', tags: [id] };
+    const spec = { kind: 'local', id: 'desk', version: '1.0.0', maxConcurrent: id };
     expect((await post(call('create_runtime', { spec }), {}, who)).body.result.isError).toBeUndefined();
   }
   const tools = ['get_runtime', 'probe_runtime', 'whoami'] as const;
@@ -85,7 +85,7 @@ test('A07 500 interleaved calls of two workspaces with equal ids come each to th
   const args = { get_runtime: { id: 'desk' }, probe_runtime: { spec }, whoami: {} };
   const replies = await Promise.all(
     Array.from({ length: 500 }, async (_, at) => {
-      const [who, mine] = at % 2 === 0 ? [A, 'of-a'] : [B, 'of-b'];
+      const [who, mine] = at % 2 === 0 ? [A, 1] : [B, 2];
       const name = tools[at % 3] ?? 'whoami';
       const { status, body } = await post(call(name, args[name]), {}, who);
       return { status, id: body.id, name, mine, result: body.result };
@@ -95,9 +95,9 @@ test('A07 500 interleaved calls of two workspaces with equal ids come each to th
     const said = result?.structuredContent;
     const isMine =
       name === 'get_runtime'
-        ? said?.tags?.[0] === mine
+        ? said?.maxConcurrent === mine
         : name === 'whoami'
-          ? said?.workspace === mine.replace('of', 'team')
+          ? said?.workspace === (mine === 1 ? 'team-a' : 'team-b')
           : said?.reachable !== undefined;
     return status !== 200 || id !== 1 || !isMine;
   });
