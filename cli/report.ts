@@ -1,4 +1,5 @@
 import type { TrialReport } from '../contracts/comparison.js';
+import { rerollTable } from './reroll-text.js';
 import { clock, cut, plain, table } from './text.js';
 import { trialsText } from './trials-text.js';
 import type { RunReply, ScorecardReply } from './wire.js';
@@ -104,7 +105,7 @@ export function report({ scorecard, notPassed, trials, url, columns }: ReportInp
   const took = finishedAt ? ` in ${clock(Date.parse(finishedAt) - Date.parse(createdAt))}` : '';
   const lines = [
     `\n${headline(scorecard)}: ${status}${took}\n${endedEarly(scorecard)}${countLine(scorecard)}\n`,
-    rateTable(scorecard, columns),
+    rateTable(scorecard, columns) + rerollTable(scorecard, columns),
   ];
   if (trials) lines.push(trialsText(trials, SHOWN_CASES, columns));
 

@@ -12,6 +12,7 @@ export function runText(run: RunReply, columns: number): string {
     ['outcome', outcomeOf(run)],
     ['attempts', String(run.attempts)],
   ];
+  if (run.carriedFrom) facts.push(['carried', `from ${run.carriedFrom}, which has its attempts and logs`]);
   if (run.placement) facts.push(['waits', `for ${waitedFor('placement')}: ${run.placement}`]);
   if (run.durationMs !== null) facts.push(['command', `${(run.durationMs / 1_000).toFixed(2)} s`]);
   if (run.decidedBy !== null) facts.push(['decided', `by ${run.decidedBy}, at ${run.settledAt ?? ''}`]);

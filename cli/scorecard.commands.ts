@@ -3,6 +3,7 @@ import { optionsOf } from './options.js';
 import { list, moreOf } from './pages.js';
 import { stateLine } from './progress.js';
 import { endedEarly, headline, rateTable, runTable, SHOWN_CASES } from './report.js';
+import { rerollTable } from './reroll-text.js';
 import { type RunListOptions, runFilter, runListOptions } from './run-list.js';
 import { addScorecardDelete } from './scorecard-delete.commands.js';
 import { addScorecardDiff } from './scorecard-diff.command.js';
@@ -10,7 +11,9 @@ import { addScorecardExport } from './scorecard-export.command.js';
 import { addScorecardGate } from './scorecard-gate.command.js';
 import { addScorecardList } from './scorecard-list.command.js';
 import { addScorecardPause } from './scorecard-pause.commands.js';
+import { addScorecardRegrade } from './scorecard-regrade.command.js';
 import { addScorecardReport } from './scorecard-report.command.js';
+import { addScorecardRetry } from './scorecard-retry.command.js';
 import { addScorecardRun } from './scorecard-run.command.js';
 import { addScorecardSettle } from './scorecard-settle.command.js';
 import { addScorecardTrials } from './scorecard-trials.command.js';
@@ -27,7 +30,7 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('scorecard')
     .description(
-      'a dataset × a harness on a runtime: run, watch, show, cases, trials, diff, gate, stragglers, pause, resume, cancel, settle, list, export, report, delete, restore',
+      'a dataset × a harness on a runtime: run, watch, show, cases, trials, diff, gate, stragglers, pause, resume, cancel, settle, retry, regrade, list, export, report, delete, restore',
     );
   addScorecardRun(group, terminal);
   addWatch(group, terminal);
@@ -39,6 +42,8 @@ export function addScorecardCommands(program: Command, terminal: Terminal): void
   addScorecardPause(group, terminal);
   addCancel(group, terminal);
   addScorecardSettle(group, terminal);
+  addScorecardRetry(group, terminal);
+  addScorecardRegrade(group, terminal);
   addScorecardList(group, terminal);
   addScorecardExport(group, terminal);
   addScorecardDelete(group, terminal);
@@ -69,7 +74,8 @@ function addShow(group: Command, terminal: Terminal): void {
         const paused = reply.status === 'paused' ? `paused: ${plain(reply.pauseReason ?? '')}\n` : '';
         const head = `${headline(reply)}: ${reply.status}\n${endedEarly(reply)}${paused}${stateLine(reply)}\n${deadline}\n`;
         const tried = trials ? `\n${trialsText(trials, SHOWN_CASES, session.columns)}` : '';
-        return `${head}${rateTable(reply, session.columns)}${tried}\nnpx everdict scorecard cases ${id}   every case\n`;
+        const rates = rateTable(reply, session.columns) + rerollTable(reply, session.columns);
+        return `${head}${rates}${tried}\nnpx everdict scorecard cases ${id}   every case\n`;
       });
     });
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './failures.js';
-import { jsonBody } from './http.client.js';
+import { type Call, jsonBody } from './http.client.js';
 import { collectPair, wholeNumber } from './options.js';
 import type { Session } from './session.js';
 import { plain } from './text.js';
@@ -48,14 +48,25 @@ export async function submit<Reply extends { warnings: string[]; runtime?: strin
   path: string,
   schema: z.ZodType<Reply>,
   request: Record<string, unknown>,
-  { idempotencyKey = randomUUID(), runtime }: SubmitOptions,
+  { idempotencyKey, runtime }: SubmitOptions,
 ): Promise<{ reply: Reply; raw: unknown }> {
-  const call = { body: jsonBody(request), headers: { 'idempotency-key': idempotencyKey } };
+  const answered = await create(session, path, schema, { body: jsonBody(request) }, idempotencyKey);
+  if (runtime === 'auto' && answered.reply.runtime) session.note(`runtime: ${plain(answered.reply.runtime)}`);
+  return answered;
+}
+
+/** Has something made once, also over a connection that breaks, and tells what is worth knowing of it. */
+export async function create<Reply extends { warnings: string[] }>(
+  session: Session,
+  path: string,
+  schema: z.ZodType<Reply>,
+  call: Pick<Call, 'body' | 'query'>,
+  key: string = randomUUID(),
+): Promise<{ reply: Reply; raw: unknown }> {
   for (let tried = 1; ; tried += 1) {
     try {
-      const answered = await session.client.post(path, schema, call);
+      const answered = await session.client.post(path, schema, { ...call, headers: { 'idempotency-key': key } });
       for (const warning of answered.reply.warnings) session.note(`note: ${plain(warning)}`);
-      if (runtime === 'auto' && answered.reply.runtime) session.note(`runtime: ${plain(answered.reply.runtime)}`);
       return answered;
     } catch (error) {
       if (!mayPass(error) || tried === SUBMIT_TRIES) throw error;

@@ -103,6 +103,12 @@ const runtime = z.string().nullish();
 
 export const Submitted = z.object({ id: z.string(), status: z.string(), cases: z.number(), runtime, warnings });
 
+const follower = { id: z.string(), status: z.string(), cases: z.number(), warnings };
+
+export const Retried = z.object({ ...follower, carried: z.number(), retried: z.number() });
+
+export const Regraded = z.object(follower);
+
 export const SubmittedRun = z.object({ id: z.string(), state: z.string(), runtime, warnings });
 
 /** One page of a list; `next` is the cursor of the following one. */
