@@ -39,7 +39,7 @@ const NEXT_STEPS: Record<string, string> = {
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
   QUEUE_FULL: 'wait until some have settled, or cancel what is not needed; `npx everdict scorecard list` shows it all',
-  NO_CASES: 'no case is left: loosen --case, --tag or --limit',
+  NO_CASES: 'no case is left: loosen what selects them, --case, --tag or --limit, or of a retry --class',
   UNAUTHENTICATED:
     'log in with `npx everdict login`, or set EVERDICT_API_KEY; a GitHub workflow needs `permissions: id-token: write`',
   FORBIDDEN: '`npx everdict whoami` shows who you are there and what you may; an admin gives another role or key',

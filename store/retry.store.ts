@@ -70,6 +70,16 @@ export class RetryStore {
     };
   }
 
+  /** How many runs of a scorecard ended how: `passed`, `errored infra`. */
+  async outcomes(id: string): Promise<{ what: string; runs: number }[]> {
+    return rows(
+      this.dataSource,
+      `SELECT concat_ws(' ', outcome, error_class) AS what, count(*) AS runs FROM runs
+       WHERE scorecard_id = $1 GROUP BY 1 ORDER BY 1`,
+      [id],
+    );
+  }
+
   /** One transaction: the idempotency key, the scorecard, what it carries and what it runs again. */
   create(retry: NewRetry): Promise<Creation> {
     const { id, workspaceId, idempotencyKey, confirmation, depth, reroll } = retry;

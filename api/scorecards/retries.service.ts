@@ -50,7 +50,7 @@ export class RetriesService {
     noteAudit({ after: contentHash({ id, classes }) });
     const plan = await this.retries.plan(id, classes);
     const { retried, decidedAgain } = plan;
-    if (retried === 0) throw nothingLeft(of, classes);
+    if (retried === 0) throw nothingLeft(id, classes, await this.retries.outcomes(id));
     const uses = await this.gate.check(workspace, of.dataset, plan);
     const { counts, rates } = of;
     const created = await this.retries.create({
@@ -83,9 +83,13 @@ function refuseRegraded({ id, regradeOf }: ScorecardView): void {
   throw new PlatformError('CONFLICT', message);
 }
 
-function nothingLeft({ id, counts }: ScorecardView, classes: readonly RetryClass[]): PlatformError {
-  const { passed, failed, errored, infraErrors, cancelled } = counts;
-  const has = `${passed} passed, ${failed} failed, ${errored} errored (${infraErrors} of them infra), ${cancelled} cancelled`;
-  const message = `${id} has no result of class ${classes.join(', ')}, so nothing would run again: it has ${has}`;
-  return new PlatformError('NO_CASES', message, { errors: [{ path: 'class', message }] });
+function nothingLeft(
+  id: string,
+  classes: readonly RetryClass[],
+  outcomes: readonly { what: string; runs: number }[],
+): PlatformError {
+  const none = `no result is of class ${classes.join(' or ')}`;
+  const has = outcomes.map(({ what, runs }) => `${runs} ${what}`).join(', ');
+  const message = `${none}, so nothing of ${id} would run again; it has ${has}`;
+  return new PlatformError('NO_CASES', message, { errors: [{ path: 'class', message: none }] });
 }
