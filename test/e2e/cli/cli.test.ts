@@ -20,10 +20,14 @@ beforeAll(async () => {
     path.join(dir, 'here.json'),
     JSON.stringify({ kind: 'local', id: 'here', version: '1', maxConcurrent: 4 }),
   );
+  writeFileSync(path.join(dir, 'doorman.json'), JSON.stringify(DOORMAN));
+  writeFileSync(path.join(dir, 'doors.jsonl'), DOORS.map((id) => `{"id":"${id}","task":"${door(id)}"}\n`).join(''));
   for (const [noun, file] of [
     ['runtime', 'here.json'],
     ['harness', 'sleeper.json'],
+    ['harness', 'doorman.json'],
     ['dataset', 'naps.jsonl'],
+    ['dataset', 'doors.jsonl'],
   ] as const) {
     const { code, err } = await everdict([noun, 'add', file]);
     if (code !== 0) throw new Error(err);
@@ -45,6 +49,17 @@ const SLEEPER = {
   command: 'echo "sleeping $EVERDICT_TASK"; sleep "$EVERDICT_TASK"',
 };
 const NAPS = ['0', '3', '600'];
+
+/** Waits until there is a file, whose text is its exit code. */
+const DOORMAN = {
+  kind: 'command',
+  id: 'doorman',
+  version: '1',
+  command: 'until [ -s "$EVERDICT_TASK" ]; do sleep 0.1; done; exit "$(cat "$EVERDICT_TASK")"',
+};
+const DOORS = ['good', 'bad', 'late', 'never'];
+const door = (id: string): string => path.join(dir, `door-${id}`);
+const open = (id: string, code: number): void => writeFileSync(door(id), String(code));
 
 const start = (words: readonly string[]): Program =>
   node([CLI, ...words], { cwd: dir, env: { EVERDICT_URL: stack.apiUrl } });
@@ -154,6 +169,80 @@ test(
     expect(err).toContain('stopped waiting');
     expect(code).toBe(130);
     expect((await everdict(['scorecard', 'watch', idIn(err)])).code).toBe(0);
+  },
+  MINUTE,
+);
+
+const ci = (...words: string[]) => ['ci', '--dataset', 'doors', '--harness', 'doorman', '--runtime', 'here', ...words];
+const rules = (minPassRate: number): string => {
+  const file = path.join(dir, `rules-${minPassRate}.json`);
+  writeFileSync(file, JSON.stringify({ minPassRate }));
+  return file;
+};
+
+test(
+  'everdict ci gives the same answer, and makes one scorecard, on a platform that restarts three times meanwhile',
+  async () => {
+    const once = ci('--case', 'late', '--idempotency-key', 'late', '--metadata', 'sha=late', '--json');
+    const program = start(once);
+    await program.printed(/running 1/);
+    for (const times of [1, 2, 3]) {
+      process.kill(stack.pids.api ?? 0, 'SIGKILL');
+      await program.printed(new RegExp(`(answers again.*){${times}}`, 's'));
+    }
+    open('late', 0);
+    const { code, out } = await program.ended;
+    expect(code).toBe(0);
+    const again = await everdict(once);
+    const report = JSON.parse(out);
+    expect(JSON.parse(again.out)).toMatchObject({ verdict: 'pass', scorecard: report.scorecard, runs: report.runs });
+    expect(report).toMatchObject({ verdict: 'pass', scorecard: { counts: { submitted: 1, passed: 1 } } });
+    const list = await everdict(['scorecard', 'list', '--metadata', 'sha=late', '--json']);
+    expect(JSON.parse(list.out).items).toHaveLength(1);
+  },
+  MINUTE,
+);
+
+test(
+  'E11 everdict ci ends with a status of its own for each answer',
+  async () => {
+    open('good', 0);
+    open('bad', 1);
+    const both = ['--case', 'good', '--case', 'bad'];
+    const table: [what: string, words: string[], code: number][] = [
+      ['all passed', ['--case', 'good'], 0],
+      ['one failed', both, 1],
+      ['the threshold is met', [...both, '--policy', rules(0.5)], 0],
+      ['the threshold is not met', [...both, '--policy', rules(0.8)], 1],
+      ['infrastructure ended one', ['--case', 'good', '--case', 'never', '--timeout', '2s'], 2],
+      ['none was measured', ['--case', 'never', '--timeout', '2s'], 2],
+      ['there is no baseline yet', ['--case', 'good', '--baseline-branch', 'none'], 2],
+      ['no case is selected', ['--tag', 'none'], 3],
+      ['nobody listens', ['--url', 'http://127.0.0.1:2', '--patience', '1'], 4],
+    ];
+    const ended = await Promise.all(table.map(([, words]) => everdict(ci(...words))));
+    expect(table.map(([what], at) => [what, ended[at]?.code])).toEqual(table.map(([what, , code]) => [what, code]));
+    expect(ended[1]?.out).toMatch(/bad +failed/);
+  },
+  MINUTE,
+);
+
+test.each([
+  ['SIGTERM', [], 'cancelled'],
+  ['SIGINT', ['--no-cancel'], 'running'],
+] as const)(
+  'E11 everdict ci that is interrupted by %s and %j leaves its scorecard %s',
+  async (signal, words, status) => {
+    const program = start(ci('--case', 'never', ...words));
+    await program.printed(/running 1/);
+    program.child.kill(signal);
+    const { code, err } = await program.ended;
+    expect(code).toBe(130);
+    const id = idIn(err);
+    if (status === 'cancelled') await everdict(['scorecard', 'watch', id]);
+    expect((await everdict(['scorecard', 'show', id])).out).toContain(`: ${status}`);
+    await everdict(['scorecard', 'cancel', id]);
+    expect((await everdict(['scorecard', 'watch', id])).code).toBe(2);
   },
   MINUTE,
 );
