@@ -2,7 +2,7 @@ import type { Reroll } from '../contracts/reroll.js';
 import type { Rate, Rates } from '../contracts/scorecard-numbers.js';
 import { type Block, type Column, quoted, type Section, type Text } from './blocks.js';
 import type { ReportedScorecard } from './data.js';
-import { counted, interval, NOTHING, percent, rateText } from './numbers.js';
+import { counted, interval, percent, rateText } from './numbers.js';
 
 const RATES: readonly (readonly [title: string, name: keyof Rates])[] = [
   ['first attempt', 'firstAttempt'],
@@ -54,39 +54,41 @@ function rateNotes({
   return [{ kind: 'text', text: [notes.join(' ')] }];
 }
 
+/** Of many times that results were run again, the first and the last few. */
+const MOST_BEFORE = 4;
+
 /** The numbers as they stood before each time that results were run again, beside those of now. */
 export function rerollSection({ id, rerolls, counts, rates }: ReportedScorecard): Section {
-  const heads: Column[] = [
-    { title: 'scorecard' },
-    ...RATES.map(([title]) => ({ title, isNumber: true })),
-    { title: 'passed', isNumber: true },
-    { title: 'failed', isNumber: true },
-    { title: 'errored', isNumber: true },
-    { title: 'then run again' },
+  const shown = rerolls.filter((_, at) => at === 0 || at > rerolls.length - MOST_BEFORE);
+  const stands = [...shown, { scorecard: id, counts, rates }];
+  const heads = ['', ...stands.map(({ scorecard }) => (scorecard === id ? `now: ${id}` : `before: ${scorecard}`))];
+  const rows: Text[][] = [
+    ...RATES.map(([title, name]) => [[title], ...stands.map((stand): Text => [rateText(stand.rates[name])])]),
+    ...COUNTS.map((name) => [[name], ...stands.map((stand): Text => [String(stand.counts[name])])]),
   ];
-  const row = (name: string, { counts, rates }: Pick<Reroll, 'counts' | 'rates'>, then: Text): Text[] => [
-    [quoted(name)],
-    ...RATES.map(([, rate]) => [rateText(rates[rate])]),
-    [String(counts.passed)],
-    [String(counts.failed)],
-    [String(counts.errored)],
-    then,
-  ];
-  const rows = rerolls.map((reroll) => row(reroll.scorecard, reroll, againText(reroll)));
-  rows.push(row(id, { counts, rates }, [NOTHING]));
   const decidedAgain = rerolls.reduce((sum, reroll) => sum + reroll.decidedAgain, 0);
   const warning =
     decidedAgain > 0
-      ? `${counted(decidedAgain, 'result')} that had a verdict were run again: the last line is no first answer.`
+      ? `${counted(decidedAgain, 'result that had a verdict was', 'results that had a verdict were')} run again: what stands now is no first answer.`
       : 'Nothing that had a verdict was run again.';
+  const columns = heads.map((title, at) => ({ title, isNumber: at > 0 }));
   const blocks: Block[] = [
-    { kind: 'table', heads, rows, more: 0 },
+    { kind: 'table', heads: columns, rows, more: 0 },
+    { kind: 'list', items: shown.map(againText), more: rerolls.length - shown.length },
     { kind: 'text', text: [warning] },
   ];
   return { title: 'Before and after results were run again', blocks };
 }
 
-function againText({ retried, classes, by, at }: Reroll): Text {
+const COUNTS = ['passed', 'failed', 'errored', 'cancelled'] as const;
+
+function againText({ scorecard, retried, classes, by, at }: Reroll): Text {
   const who: Text = by === null ? [] : [' by ', quoted(by)];
-  return [`${counted(retried, 'run')} (${classes.join(', ')})`, ...who, ` at ${at.slice(0, 16)}`];
+  return [
+    'of ',
+    quoted(scorecard),
+    ` ${counted(retried, 'run')} again (${classes.join(', ')})`,
+    ...who,
+    ` at ${at.slice(0, 16)}`,
+  ];
 }
