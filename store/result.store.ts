@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { ErrorClass } from '../contracts/attempt.js';
+import type { ComparedScorecard } from '../contracts/comparison.js';
 import type { Outcome, Score } from '../contracts/run.js';
 import type { CaseResult } from '../policy/case-result.js';
-import type { Side } from '../policy/comparison/side.js';
 import { storedUsage } from './record-json.js';
 import { runIdsOf } from './scorecard.store.js';
 import { viewsOf } from './scorecard-view.js';
@@ -45,24 +45,19 @@ interface GradedRow {
 export class ResultStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A scorecard as one side of a comparison. Absent: the workspace has no such scorecard. */
-  async side(workspaceId: string, id: string): Promise<Side | undefined> {
-    const [view] = await viewsOf(this.dataSource, 'WHERE s.workspace_id = $1 AND s.id = $2 AND s.deleted_at IS NULL', [
-      workspaceId,
-      id,
-    ]);
-    if (!view) return undefined;
+  /** A scorecard as comparisons show it. Absent: the workspace has no such scorecard. */
+  async scorecard(workspaceId: string, id: string): Promise<ComparedScorecard | undefined> {
+    const where = 'WHERE s.workspace_id = $1 AND s.id = $2 AND s.deleted_at IS NULL';
+    const [view] = await viewsOf(this.dataSource, where, [workspaceId, id]);
     const content = await row<{ hash: string }>(
       this.dataSource,
-      `SELECT d.content_hash AS hash FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk WHERE s.id = $1`,
+      'SELECT d.content_hash AS hash FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk WHERE s.id = $1',
       [id],
     );
+    if (!view || !content) return undefined;
     const { status, dataset, harness, runtime, trials, createdAt, counts, rates, rerolls } = view;
-    const datasetHash = content?.hash ?? '';
-    return {
-      scorecard: { id, status, dataset, datasetHash, harness, runtime, trials, createdAt, counts, rates, rerolls },
-      results: await this.ofScorecard(id),
-    };
+    const datasetHash = content.hash;
+    return { id, status, dataset, datasetHash, harness, runtime, trials, createdAt, counts, rates, rerolls };
   }
 
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */

@@ -30,12 +30,14 @@ export class GatesService {
   async judge({ workspace, subject }: Principal, request: GateRequest, left: AbortSignal): Promise<GateResult> {
     const policy = await this.policies.resolve(workspace, request.policy);
     if (request.baseline === undefined) refuseWithoutBaseline(policy.rules);
-    const baseline =
-      request.baseline === undefined ? undefined : await this.sides.readFinished(workspace, request.baseline);
+    const named = request.baseline === undefined ? undefined : await this.sides.finished(workspace, request.baseline);
     await this.finished(workspace, request, left);
-    const candidate = await this.sides.readFinished(workspace, request.candidate);
-    const judgement = judge({ rules: policy.rules, candidate, on: request.on, ...(baseline && { baseline }) });
-    const stop = await this.gates.stop(candidate.scorecard.id, policy.hash, baseline?.scorecard.id);
+    const judgement = await this.sides.inTurn(async () => {
+      const baseline = named && (await this.sides.readFinished(workspace, named.id));
+      const candidate = await this.sides.readFinished(workspace, request.candidate);
+      return judge({ rules: policy.rules, candidate, on: request.on, ...(baseline && { baseline }) });
+    });
+    const stop = await this.gates.stop(request.candidate, policy.hash, named?.id);
     const isRepeated = stop !== undefined && judgement.verdict !== 'not_comparable';
     return this.gates.insert(workspace, {
       ...{ id: newId('gate'), policy, by: subject },

@@ -11,16 +11,19 @@ import { SidesService } from './sides.service.js';
 export class ComparisonsService {
   constructor(private readonly sides: SidesService) {}
 
-  async diff(workspace: string, { baseline: old, candidate: recent, on, limit }: ComparisonQuery): Promise<Comparison> {
-    const baseline = await this.sides.readFinished(workspace, old);
-    const candidate = await this.sides.readFinished(workspace, recent);
-    refuseUnlike(baseline, candidate, on);
-    return compare(baseline, candidate, { on, limit });
+  diff(workspace: string, { baseline: old, candidate: recent, on, limit }: ComparisonQuery): Promise<Comparison> {
+    return this.sides.inTurn(async () => {
+      const { id } = await this.sides.finished(workspace, recent);
+      const baseline = await this.sides.readFinished(workspace, old);
+      const candidate = await this.sides.readFinished(workspace, id);
+      refuseUnlike(baseline, candidate, on);
+      return compare(baseline, candidate, { on, limit });
+    });
   }
 
   /** Of one that still runs, it is of the cases whose trials have all ended. */
-  async trials(workspace: string, id: string): Promise<TrialReport> {
-    return trialReport((await this.sides.read(workspace, id)).results);
+  trials(workspace: string, id: string): Promise<TrialReport> {
+    return this.sides.inTurn(async () => trialReport((await this.sides.read(workspace, id)).results));
   }
 }
 

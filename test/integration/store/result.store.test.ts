@@ -32,12 +32,18 @@ async function aScorecard(id: string): Promise<string> {
   return scorecard;
 }
 
-test('a side is the scorecard with the hash of its dataset, and every run in its order', async () => {
+test('a scorecard comes with the hash of its dataset', async () => {
   const id = await aScorecard('tasks');
-  const side = await results.side('default', id);
-  expect(side?.scorecard).toMatchObject({ id, status: 'running', dataset: 'tasks@1.0.0', harness: 'echo@1.0.0' });
-  expect(side?.scorecard.datasetHash).toMatch(/^[0-9a-f]{64}$/);
-  expect(side?.results).toEqual([
+  expect(await results.scorecard('default', id)).toMatchObject({
+    ...{ id, status: 'running', dataset: 'tasks@1.0.0', harness: 'echo@1.0.0', trials: 1 },
+    datasetHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+});
+
+test('results are those of every run, in the order of the scorecard', async () => {
+  const id = await aScorecard('ordered');
+  const found = await results.ofScorecard(id);
+  expect(found).toEqual([
     expect.objectContaining({ runId: `${id}.0`, caseId: 'case-0', trial: 1, isDecided: false, scores: [], usage: {} }),
     {
       ...{ runId: `${id}.1`, caseId: 'case-1', trial: 1, tags: ['say'], outcome: 'failed', reason: 'no' },
@@ -47,14 +53,14 @@ test('a side is the scorecard with the hash of its dataset, and every run in its
       gradersHash: expect.stringMatching(/^[0-9a-f]{32}$/),
     },
   ]);
-  expect(side?.results[0]).not.toHaveProperty('outcome');
+  expect(found[0]).not.toHaveProperty('outcome');
 });
 
-test('another workspace has no such side, and neither has one that was deleted', async () => {
+test('another workspace has no such scorecard, and neither has anybody once it was deleted', async () => {
   const id = await aScorecard('elsewhere');
-  expect(await results.side('other', id)).toBeUndefined();
+  expect(await results.scorecard('other', id)).toBeUndefined();
   await db.dataSource.query('UPDATE scorecards SET deleted_at = now() WHERE id = $1', [id]);
-  expect(await results.side('default', id)).toBeUndefined();
+  expect(await results.scorecard('default', id)).toBeUndefined();
 });
 
 test('content and graders of a case are told apart, and other graders of the scorecard count', async () => {
