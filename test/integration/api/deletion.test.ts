@@ -248,13 +248,19 @@ describe('retention', () => {
 
 test('a purge that is killed at any statement goes on, and takes nothing but what was deleted', async () => {
   const { dataSource } = api.database;
-  const parts = { trials: 700 };
-  const [id, kept] = [await finished(['passed'], parts), await finished()];
+  const [id, kept] = [await submit({ trials: 700 }), await finished()];
+  await sql(`UPDATE runs SET outcome = 'passed', settled_at = now(), settled_attempt = 1 WHERE scorecard_id = $1`, id);
   await sql(
-    `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
-     SELECT run_id, 1, 'stdout', 0, 'x' FROM attempts WHERE run_id LIKE $1 || '.%' LIMIT 1200`,
+    `INSERT INTO attempts (run_id, attempt, pool_id, holder, seq, allocation, nonce, closed_at)
+     SELECT id, 1, pool_id, id, 1000000 + ordinal, id, 'n', now() FROM runs WHERE scorecard_id = $1`,
     id,
   );
+  await sql(
+    `INSERT INTO log_chunks (run_id, attempt, stream, at, bytes)
+     SELECT id, 1, 'stdout', 0, 'x' FROM runs WHERE scorecard_id = $1 AND ordinal < 1200`,
+    id,
+  );
+  await sql('UPDATE scorecards SET finished_at = now() WHERE id = $1', id);
   await logOf(kept);
   const before = await rowsOf(kept);
   await api.send('DELETE', `/scorecards/${id}`);
