@@ -1,4 +1,4 @@
-import type { GateResult } from '../contracts/gate.js';
+import type { GateReason, GateResult } from '../contracts/gate.js';
 import { plain } from './text.js';
 
 const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);
@@ -12,7 +12,7 @@ export function gateText(gate: GateResult): string {
     `${effective}: ${evidence.candidate.id}${against}, by ${by}`,
     ...overrideLines(gate),
     '',
-    ...reasons.map(({ code, message }) => `${code}: ${message}`),
+    ...reasons.flatMap(reasonLines),
     '',
     ...evidenceLines(gate),
     ...(evidence.wouldDecide ? ['', `what would decide it: ${evidence.wouldDecide.message}`] : []),
@@ -20,6 +20,15 @@ export function gateText(gate: GateResult): string {
     `npx everdict gate show ${id} --json   the rules, and every case by name`,
   ];
   return lines.map((line) => `${plain(line)}\n`).join('');
+}
+
+/** Cases that a reason lists where its sentence leaves some out. */
+const MOST_CASES = 50;
+
+function reasonLines({ code, message, cases, count }: GateReason): string[] {
+  const listed = cases.slice(0, MOST_CASES).map((id) => `  ${id}`);
+  const more = count > listed.length ? [`  … and ${count - listed.length} more`] : [];
+  return [`${code}: ${message}`, ...(count > 5 ? [...listed, ...more] : [])];
 }
 
 const overrideLines = ({ verdict, overrides }: GateResult): string[] => {

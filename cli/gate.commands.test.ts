@@ -5,7 +5,7 @@ import type { GateResult, GateVerdict } from '../contracts/gate.js';
 import { GateRules } from '../contracts/gate.js';
 import { judge } from '../policy/gate/judge.js';
 import { type Answer, everdict, unused } from '../test/cli-fakes.js';
-import { FAILED, GATE_EXAMPLES, INFRA, side } from '../test/gate-examples.js';
+import { FAILED, GATE_EXAMPLES, INFRA, many, side } from '../test/gate-examples.js';
 
 let dir: string;
 beforeAll(async () => {
@@ -95,6 +95,13 @@ describe('scorecard gate', () => {
     expect(out).toContain('what would decide it: run 1 run again with `everdict scorecard retry sc_2 --class infra`');
   });
 
+  test('lists the cases that a sentence leaves out', async () => {
+    const candidate = side(many(0, 7, FAILED), { id: 'sc_2' });
+    const judgement = judge({ rules: RULES, candidate, baseline: side(), on: 'all' });
+    const { out } = await everdict(['scorecard', 'gate', '--policy', 'merge', 'sc_2'], gives(aGate(judgement)));
+    expect(out).toMatch(/"c-4" and 2 more\n {2}c-0\n( {2}c-\d\n){5} {2}c-6\n\n/);
+  });
+
   test('takes the rules of a file, with or without the head of a policy', async () => {
     const bare = await aFile('bare.json', { minPassRate: 1 });
     const whole = await aFile('whole.json', { id: 'x', version: '1', description: 'd', tags: [], minPassRate: 1 });
@@ -107,6 +114,7 @@ describe('scorecard gate', () => {
   test.each([
     ['none', 'missing.json', undefined, /there is no file/],
     ['no JSON', 'broken.json', '{', /not valid JSON/],
+    ['a misspelt rule', 'near.json', { minPassrate: 1 }, /did you mean `minPassRate`/],
     ['no rules', 'list.json', [1], /list\.json is no policy/],
   ])('refuses a file that is %s', async (_title, name, content, message) => {
     const file = content === undefined ? path.join(dir, name) : await aFile(name, content);

@@ -77,7 +77,7 @@ export class GatesService {
       for await (const { event } of this.watcher.watch(candidate, {}, false, signal)) if (event === 'end') return;
     }
     const waited = waitSec === undefined ? '' : ` after ${waitSec} s`;
-    const message = `scorecard ${candidate} is ${await this.statusOf(workspace, candidate)}${waited}: ask again, with \`waitSec\` to wait for its end (50 at most), or cancel it`;
+    const message = `scorecard ${candidate} is ${await this.statusOf(workspace, candidate)}${waited}: ask again, with \`waitSec\` (50 at most; on the command line \`--wait\`) to wait for its end, or cancel it`;
     throw new PlatformError('CONFLICT', message, { errors: [{ path: 'candidate', message: 'is not finished' }] });
   }
 

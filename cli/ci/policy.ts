@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GatePolicy, GateRules } from '../../contracts/gate.js';
-import { type CliError, usageError } from '../failures.js';
+import { readValue } from '../../contracts/read-value.js';
+import { usageError } from '../failures.js';
 import type { Session } from '../session.js';
 import { jsonFile, refPath } from '../spec-files.js';
 import { type Patience, patiently } from './patience.js';
@@ -50,14 +51,10 @@ function rulesOf(value: unknown, what: string): GateRules {
 }
 
 function parsed<Value>(schema: z.ZodType<Value>, value: unknown, what: string): Value {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw malformed(what, result.error);
-}
-
-function malformed(what: string, { issues }: z.ZodError): CliError {
-  const faults = issues.map(({ path, message }) => (path.length > 0 ? `\`${path.join('.')}\` ${message}` : message));
-  return usageError(`${what} is no policy: ${faults.join('; ')}`, 'see `npx everdict ci --help`, or docs/reference.md');
+  const read = readValue(schema, value);
+  if ('data' in read) return read.data;
+  const faults = read.faults.map(({ path, message }) => (path ? `\`${path}\` ${message}` : message));
+  throw usageError(`${what} is no policy: ${faults.join('; ')}`, 'see `npx everdict ci --help`, or docs/reference.md');
 }
 
 /** Whether the rules speak of regressions, which takes something to compare with. */
