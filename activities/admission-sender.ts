@@ -6,6 +6,8 @@ import {
   admissionRequested,
   admissionWorkflowId,
   envelopeChanged,
+  ownerOfPool,
+  SEARCH_ATTRIBUTES,
   TASK_QUEUES,
 } from '../workflows/messages.js';
 
@@ -69,6 +71,11 @@ export class AdmissionSender {
         signal: admissionRequested,
         signalArgs,
         staticSummary: `slots of ${poolId}`,
+        typedSearchAttributes: [
+          { key: SEARCH_ATTRIBUTES.workspace, value: ownerOfPool(poolId) },
+          { key: SEARCH_ATTRIBUTES.runtime, value: poolId },
+          { key: SEARCH_ATTRIBUTES.phase, value: 'running' },
+        ],
       });
     }
   }

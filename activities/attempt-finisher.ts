@@ -11,7 +11,7 @@ import type { LogStore } from '../store/log.store.js';
 import type { PoolStore } from '../store/pool.store.js';
 import type { RunJob, RunStore } from '../store/run.store.js';
 import type { AdmissionSender } from './admission-sender.js';
-import type { Abandoned, FinishInput, FinishResult, ReclaimInput } from './attempt.js';
+import { type Abandoned, type FinishInput, type FinishResult, type ReclaimInput, settledAs } from './attempt.js';
 import { AttemptRemover, type RemoverDeps } from './attempt-remover.js';
 import type { EndedAttempts } from './ended-attempts.js';
 import type { HostGuard } from './host-guard.js';
@@ -69,10 +69,10 @@ export class AttemptFinisher {
       this.deps.jobs.forget(runId);
     }
     await this.unpark(job);
-    const earlier = isSettled ? undefined : (await this.deps.runs.guards(runId))?.outcome;
+    const earlier = isSettled ? undefined : await this.deps.runs.guards(runId);
     // Another try of this made room just before: the run has no outcome, and goes on.
-    if (retry && !isSettled && !earlier) return retry;
-    return { kind: 'settled', outcome: earlier ?? verdict.outcome };
+    if (retry && !isSettled && !earlier?.outcome) return retry;
+    return settledAs(earlier, verdict);
   }
 
   /**
@@ -114,7 +114,7 @@ export class AttemptFinisher {
     if (attempt) await attempts.settle(runId, number, verdict);
     else await runs.settleUnplaced(runId, verdict);
     await attempts.markCleanupPending(runId, number);
-    return { kind: 'settled', outcome: (await runs.guards(runId))?.outcome ?? verdict.outcome };
+    return settledAs(await runs.guards(runId), verdict);
   }
 
   /** The verdict; where grading itself is what fails, that is the platform's fault, and `failure` says so. */
@@ -138,9 +138,9 @@ export class AttemptFinisher {
     const { input, verdict } = finished;
     const isSettled = !retry && (await runs.settleUnplaced(input.runId, verdict));
     await this.release(finished);
-    const earlier = isSettled ? undefined : (await runs.guards(input.runId))?.outcome;
-    if (retry && !earlier) return retry;
-    return { kind: 'settled', outcome: earlier ?? verdict.outcome };
+    const earlier = isSettled ? undefined : await runs.guards(input.runId);
+    if (retry && !earlier?.outcome) return retry;
+    return settledAs(earlier, verdict);
   }
 
   /** Ends the attempt so that another can follow; false if this run is not to have another. */

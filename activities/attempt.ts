@@ -1,6 +1,8 @@
-import type { AttemptEnd, AttemptFailure, FenceRefusal, RunErrorCode } from '../contracts/attempt.js';
+import type { AttemptEnd, AttemptFailure, ErrorClass, FenceRefusal, RunErrorCode } from '../contracts/attempt.js';
 import type { Outcome } from '../contracts/run.js';
 import type { RuntimeKind } from '../contracts/runtime.js';
+import type { Verdict } from '../policy/results.js';
+import type { RunGuards } from '../store/run.store.js';
 
 /** One attempt under the grant it was opened with. */
 export interface AttemptInput {
@@ -38,8 +40,18 @@ export const failed = (code: AttemptFailure['code'], message: string): AttemptEn
 
 /** `settled`: the run has its outcome, of this attempt or of what came before. `retry`: the slot is given back. */
 export type FinishResult =
-  | { kind: 'settled'; outcome: Outcome }
+  | { kind: 'settled'; outcome: Outcome; errorClass?: ErrorClass }
   | { kind: 'retry'; code: RunErrorCode; delayMs: number };
+
+/** By the outcome that it had before, if it had one, else by this verdict. */
+export function settledAs(
+  earlier: Pick<RunGuards, 'outcome' | 'errorClass'> | undefined,
+  verdict: Verdict,
+): FinishResult {
+  if (earlier?.outcome) return { kind: 'settled', outcome: earlier.outcome, errorClass: earlier.errorClass };
+  const { outcome } = verdict;
+  return { kind: 'settled', outcome, ...(outcome === 'errored' && { errorClass: verdict.errorClass }) };
+}
 
 /** What became of a local try. An end that is handed back is yet to be finished. */
 export type ShortResult =

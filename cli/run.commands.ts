@@ -10,6 +10,7 @@ import { waitForRun } from './run-wait.js';
 import { withPatience } from './scorecard-wait.js';
 import { Session, type Terminal } from './session.js';
 import { AttemptReply, RunReply } from './wire.js';
+import { workflowLink } from './workflow-link.js';
 
 const pathOf = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
 
@@ -34,7 +35,8 @@ function addShow(group: Command, terminal: Terminal): void {
     .action(async (id: string, _options, command: Command) => {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await session.client.get(pathOf(id), RunReply);
-      session.answer(raw, () => runText(reply, session.columns));
+      const link = await workflowLink(session, `case:${reply.carriedFrom ?? reply.id}`);
+      session.answer(raw, () => runText(reply, session.columns) + link);
     });
 }
 

@@ -176,3 +176,19 @@ describe('pausing a scorecard', () => {
     expect(out).toContain('sc_1 is running');
   });
 });
+
+test('`scorecard show` and `run show` end with the link to the workflow, where the platform knows the UI', async () => {
+  const whoAmI = {
+    ...{ subject: 'dev', mode: 'dev', scope: 'admin', isOperator: true, workspace: 'default', role: null },
+    ...{ workspaces: [], expiresAt: null, temporalUi: 'http://ui.test/namespaces/default/workflows/' },
+  };
+  const answer =
+    (body: unknown) =>
+    ({ path: at }: { path: string }) => ({ body: at === '/whoami' ? whoAmI : body });
+  const scorecard = await everdict(['scorecard', 'show', 'sc_1'], answer(aScorecard()));
+  expect(scorecard.out).toMatch(
+    /\nin Temporal: http:\/\/ui\.test\/namespaces\/default\/workflows\/scorecard%3Asc_1\n$/,
+  );
+  const run = await everdict(['run', 'show', 'sc_1.7'], answer(aRun({ carriedFrom: 'sc_0.7' })));
+  expect(run.out).toMatch(/\nin Temporal: .*\/case%3Asc_0\.7\n$/);
+});

@@ -24,6 +24,7 @@ import { plain } from './text.js';
 import { trialsText } from './trials-text.js';
 import { readScorecard } from './watch.js';
 import { RunReply, ScorecardReply } from './wire.js';
+import { workflowLink } from './workflow-link.js';
 
 /** `scorecard …`: submit, follow and read scorecards. */
 export function addScorecardCommands(program: Command, terminal: Terminal): void {
@@ -68,6 +69,7 @@ function addShow(group: Command, terminal: Terminal): void {
       const session = new Session(terminal, optionsOf(command));
       const { reply, raw } = await readScorecard(session, id);
       const trials = session.isJson || reply.trials === 1 ? undefined : (await readTrials(session, id)).reply;
+      const link = await workflowLink(session, `scorecard:${reply.id}`);
       session.answer(raw, () => {
         const isOpen = reply.finishedAt === null && reply.deadlineAt !== null;
         const deadline = isOpen ? `ends at ${reply.deadlineAt} at the latest\n` : '';
@@ -75,7 +77,7 @@ function addShow(group: Command, terminal: Terminal): void {
         const head = `${headline(reply)}: ${reply.status}\n${endedEarly(reply)}${paused}${stateLine(reply)}\n${deadline}\n`;
         const tried = trials ? `\n${trialsText(trials, SHOWN_CASES, session.columns)}` : '';
         const rates = rateTable(reply, session.columns) + rerollTable(reply, session.columns);
-        return `${head}${rates}${tried}\nnpx everdict scorecard cases ${id}   every case\n`;
+        return `${head}${rates}${tried}\nnpx everdict scorecard cases ${id}   every case\n${link}`;
       });
     });
 }

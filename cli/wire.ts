@@ -71,7 +71,11 @@ export const DeletedReply = z.object(DeletedScorecard.shape);
 export const RetentionReply = z.object(RetentionView.shape);
 export type RetentionReply = z.infer<typeof RetentionReply>;
 export const WorkspaceReply = z.object(WorkspaceView.shape);
-export const WhoAmIReply = z.object({ ...WhoAmI.shape, workspaces: z.array(WorkspaceReply) });
+export const WhoAmIReply = z.object({
+  ...WhoAmI.shape,
+  workspaces: z.array(WorkspaceReply),
+  temporalUi: z.string().nullish(),
+});
 export type WhoAmIReply = z.infer<typeof WhoAmIReply>;
 
 export const AuditReply = z.object({ ...AuditEvent.shape, role: z.string().nullable() });

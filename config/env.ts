@@ -44,6 +44,11 @@ const egressAllow = z.string().transform((text, context) => {
 const Env = z.object({
   DATABASE_URL: databaseUrl,
   ...TEMPORAL_ENV,
+  /** Where people look at workflows, for links to them. */
+  EVERDICT_TEMPORAL_UI: z
+    .url({ protocol: /^https?$/, error: 'is not an http(s) URL' })
+    .optional()
+    .or(z.literal('').transform(() => undefined)),
   /** Seals secrets; empty where the deployment keeps none. */
   EVERDICT_SECRETS_KEY: SecretsKey,
   ...ACCESS_ENV,

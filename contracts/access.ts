@@ -127,5 +127,9 @@ export const WhoAmI = z.strictObject({
   role: z.enum([...Role.options, 'operator']).nullable(),
   workspaces: z.array(WorkspaceView),
   expiresAt: moment,
+  temporalUi: z
+    .string()
+    .nullable()
+    .describe('Where workflows are looked at: with the id of one behind it, as `case:` and a run, it is a link'),
 });
 export type WhoAmI = z.infer<typeof WhoAmI>;

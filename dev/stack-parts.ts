@@ -190,6 +190,7 @@ function environment({ addresses, paths, env }: PartContext): NodeJS.ProcessEnv 
     DATABASE_URL: addresses.databaseUrl ?? '',
     TEMPORAL_ADDRESS: addresses.temporalAddress ?? '',
     ...(givenTemporal() ? {} : { TEMPORAL_NAMESPACE: 'default' }),
+    ...(addresses.temporalUiUrl && { EVERDICT_TEMPORAL_UI: addresses.temporalUiUrl }),
     EVERDICT_HOST: HOST,
     // Whoever is on this machine may do everything.
     EVERDICT_AUTH: 'off',

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Demand, WorkClass } from '../contracts/admission.js';
+import type { ErrorClass } from '../contracts/attempt.js';
 import { EvalCase } from '../contracts/case.js';
 import { HarnessSpec, Params } from '../contracts/harness.js';
 import type { Outcome, RunView } from '../contracts/run.js';
@@ -70,6 +71,7 @@ export interface RunJob {
 /** The guards of a run, all of one row. */
 export interface RunGuards {
   outcome?: Outcome;
+  errorClass?: ErrorClass;
   openAttempt?: number;
   settledAttempt?: number;
   isCancelRequested: boolean;
@@ -133,18 +135,20 @@ export class RunStore {
   async guards(id: string): Promise<RunGuards | undefined> {
     const found = await row<{
       outcome: Outcome | null;
+      error_class: ErrorClass | null;
       open_attempt: number | null;
       settled_attempt: number | null;
       is_cancel_requested: boolean;
     }>(
       this.dataSource,
-      `SELECT outcome, open_attempt, settled_attempt, cancel_requested_at IS NOT NULL AS is_cancel_requested
+      `SELECT outcome, error_class, open_attempt, settled_attempt, cancel_requested_at IS NOT NULL AS is_cancel_requested
        FROM runs WHERE id = $1`,
       [id],
     );
     if (!found) return undefined;
     return {
       ...(found.outcome !== null && { outcome: found.outcome }),
+      ...(found.error_class !== null && { errorClass: found.error_class }),
       ...(found.open_attempt !== null && { openAttempt: found.open_attempt }),
       ...(found.settled_attempt !== null && { settledAttempt: found.settled_attempt }),
       isCancelRequested: found.is_cancel_requested,

@@ -1,5 +1,5 @@
 import { ScheduleAlreadyRunning, type ScheduleClient, ScheduleOverlapPolicy } from '@temporalio/client';
-import { TASK_QUEUES } from '../workflows/messages.js';
+import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.js';
 
 const SCHEDULE_ID = 'everdict-sweep';
 
@@ -53,4 +53,5 @@ const sweepAction = ({ workflowTaskMs }: Pace) => ({
   workflowTaskTimeout: workflowTaskMs,
   workflowExecutionTimeout: LONGEST_SWEEP,
   staticSummary: 'settles and cleans what nobody owns',
+  typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.phase, value: 'running' }],
 });

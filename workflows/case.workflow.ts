@@ -9,10 +9,10 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ScorecardActivities } from '../activities/scorecard.activities.js';
-import type { FenceRefusal } from '../contracts/attempt.js';
+import type { ErrorClass, FenceRefusal } from '../contracts/attempt.js';
 import type { Outcome } from '../contracts/run.js';
 import { finishAttempt, place } from './attempt-calls.js';
-import { type CaseInput, type CasePhase, casePhase, SEARCH_ATTRIBUTES } from './messages.js';
+import { type CaseInput, type CasePhase, casePhase, phaseAtStart, SEARCH_ATTRIBUTES } from './messages.js';
 import { Pace } from './pace.js';
 import { CONTROL } from './proxies.js';
 import { Slot } from './slot.js';
@@ -27,6 +27,17 @@ const stalePace = (): Pace => new Pace(100, 30_000);
 /** What became of the run; `settled` where it had its outcome before. */
 export type CaseEnd = Outcome | 'settled';
 
+interface Ended {
+  end: CaseEnd;
+  /** Of an error, whose fault it is. */
+  errorClass?: ErrorClass;
+}
+
+const QUEUED_TOO_LONG: Ended = { end: 'errored', errorClass: 'infra' };
+
+/** As it can be searched for: `passed`, `errored-infra`. */
+const searchable = ({ end, errorClass }: Ended): string => (errorClass ? `${end}-${errorClass}` : end);
+
 /**
  * One case from its slot to its outcome. Starts with a grant, or asks for one itself.
  *
@@ -40,25 +51,31 @@ export async function caseWorkflow(input: CaseInput): Promise<CaseEnd> {
   let phase: CasePhase = 'waiting';
   setHandler(casePhase, () => phase);
   const slot = new Slot(input);
+  let told = phaseAtStart(input);
   const enter = (next: CasePhase, attempt: number): void => {
     phase = next;
     setCurrentDetails(`${next}, attempt ${attempt} on ${input.poolId}`);
+    // Of the happy path, the end alone is worth an event.
+    if (next === 'settling' || next === told || !patched('tell-phases')) return;
+    told = next;
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.phase, value: next }]);
   };
 
-  let end: CaseEnd = 'cancelled';
+  let ended: Ended = { end: 'cancelled' };
   try {
-    end = await runToEnd(input, slot, enter);
-    return end;
+    ended = await runToEnd(input, slot, enter);
+    return ended.end;
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => withdraw(input, slot));
-    else end = 'errored';
+    else ended = { end: 'errored' };
     throw error;
   } finally {
     await CancellationScope.nonCancellable(() => slot.settleMessages());
     phase = 'done';
+    setCurrentDetails(`${searchable(ended)} on ${input.poolId}`);
     upsertSearchAttributes([
       { key: SEARCH_ATTRIBUTES.phase, value: 'done' },
-      { key: SEARCH_ATTRIBUTES.outcome, value: end },
+      { key: SEARCH_ATTRIBUTES.outcome, value: searchable(ended) },
     ]);
   }
 }
@@ -67,7 +84,7 @@ async function runToEnd(
   input: CaseInput,
   slot: Slot,
   enter: (phase: CasePhase, attempt: number) => void,
-): Promise<CaseEnd> {
+): Promise<Ended> {
   const { runId, poolId, kind } = input;
   const { holder } = slot;
   let { attempt, isOpen = false } = input;
@@ -108,7 +125,7 @@ async function runToEnd(
         : await CancellationScope.nonCancellable(() =>
             finishAttempt({ runId, attempt, poolId, kind, holder, seq, end: placed }),
           );
-    if (finished.kind === 'settled') return finished.outcome;
+    if (finished.kind === 'settled') return { end: finished.outcome, errorClass: finished.errorClass };
     slot.forget();
     attempt += 1;
     isOpen = false;
@@ -118,19 +135,19 @@ async function runToEnd(
 }
 
 /** Undefined: the slot is held. */
-async function waitForSlot({ runId }: CaseInput, slot: Slot): Promise<CaseEnd | undefined> {
+async function waitForSlot({ runId }: CaseInput, slot: Slot): Promise<Ended | undefined> {
   const awaited = await slot.acquire();
   switch (awaited.kind) {
     case 'granted':
       return undefined;
     case 'settled':
       await slot.release();
-      return 'settled';
+      return { end: 'settled' };
     case 'expired': {
       const reason = `waited ${Math.round(awaited.waitedMs / 1_000)} s for a slot`;
       await settleUnplaced({ runId, end: { kind: 'errored', code: 'QUEUE_TIMEOUT', reason } });
       await slot.release();
-      return 'errored';
+      return QUEUED_TOO_LONG;
     }
   }
 }
@@ -140,7 +157,7 @@ async function giveBack(
   { runId }: CaseInput,
   slot: Slot,
   { reason }: Exclude<FenceRefusal, { reason: 'renumber' }>,
-): Promise<CaseEnd | undefined> {
+): Promise<Ended | undefined> {
   await CancellationScope.nonCancellable(() => slot.release());
   switch (reason) {
     case 'stale-grant':
@@ -148,9 +165,9 @@ async function giveBack(
       return undefined;
     case 'cancelled':
       await settleUnplaced({ runId, end: { kind: 'cancelled' } });
-      return 'cancelled';
+      return { end: 'cancelled' };
     case 'settled':
-      return 'settled';
+      return { end: 'settled' };
   }
 }
 

@@ -88,6 +88,9 @@ export const scorecardWorkflowId = (scorecardId: string): string => `scorecard:$
 /** Pool `rt:<workspace>:<runtime id>` is served by `admission:<workspace>:<runtime id>`. */
 export const admissionWorkflowId = (poolId: string): string => poolId.replace(/^rt:/, 'admission:');
 
+/** The workspace whose runtime a pool belongs to. */
+export const ownerOfPool = (poolId: string): string => poolId.split(':')[1] ?? '';
+
 /** The id of the runtime that a pool belongs to. */
 export const runtimeOfPool = (poolId: string): string => poolId.slice(poolId.lastIndexOf(':') + 1);
 
@@ -144,6 +147,9 @@ export const SEARCH_ATTRIBUTES = {
   outcome: keyword('EverdictOutcome'),
 };
 
+/** Commands that show more of a workflow than its history does, in Markdown. */
+const toLookAt = (...commands: string[]): string => commands.map((each) => `\`npx everdict ${each}\``).join('  \n');
+
 /** Options under which a root workflow is started, by whoever does: a second start finds the first. */
 export const scorecardStart = (input: ScorecardInput, workflowTaskMs: number) => ({
   args: [input] as [ScorecardInput],
@@ -153,12 +159,15 @@ export const scorecardStart = (input: ScorecardInput, workflowTaskMs: number) =>
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
   staticSummary: `${input.workspaceId} · ${input.scorecardId}`,
+  staticDetails: toLookAt(`scorecard show ${input.scorecardId}`, `scorecard cases ${input.scorecardId} --not-passed`),
   typedSearchAttributes: [
     { key: SEARCH_ATTRIBUTES.workspace, value: input.workspaceId },
     { key: SEARCH_ATTRIBUTES.scorecard, value: input.scorecardId },
     { key: SEARCH_ATTRIBUTES.phase, value: 'running' },
   ],
 });
+
+export const phaseAtStart = ({ grant, isOpen }: CaseInput): CasePhase => (grant || isOpen ? 'running' : 'waiting');
 
 /** Options under which a case workflow is started, by a window or, for a single run, by the API or the outbox. */
 export const caseStart = (input: CaseInput, workflowTaskMs: number) => ({
@@ -167,10 +176,11 @@ export const caseStart = (input: CaseInput, workflowTaskMs: number) => ({
   taskQueue: TASK_QUEUES.cases,
   workflowTaskTimeout: workflowTaskMs,
   staticSummary: [input.workspaceId, input.scorecardId ?? 'run', input.caseId].join(' · '),
+  staticDetails: toLookAt(`run show ${input.runId}`, `run attempts ${input.runId}`, `run logs ${input.runId}`),
   typedSearchAttributes: [
     { key: SEARCH_ATTRIBUTES.workspace, value: input.workspaceId },
     ...(input.scorecardId ? [{ key: SEARCH_ATTRIBUTES.scorecard, value: input.scorecardId }] : []),
     { key: SEARCH_ATTRIBUTES.runtime, value: input.poolId },
-    { key: SEARCH_ATTRIBUTES.phase, value: input.grant || input.isOpen ? 'running' : 'waiting' },
+    { key: SEARCH_ATTRIBUTES.phase, value: phaseAtStart(input) },
   ],
 });

@@ -167,6 +167,7 @@ async function runWindow(input: WindowInput): Promise<void> {
         typedSearchAttributes: [
           { key: SEARCH_ATTRIBUTES.workspace, value: workspaceId },
           { key: SEARCH_ATTRIBUTES.scorecard, value: scorecardId },
+          { key: SEARCH_ATTRIBUTES.phase, value: 'running' },
         ],
       });
       return;

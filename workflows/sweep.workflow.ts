@@ -5,6 +5,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AdmissionActivities } from '../activities/admission.activities.js';
@@ -15,7 +16,7 @@ import type { Orphan, SweepActivities, Swept } from '../activities/sweep.activit
 import type { RuntimeKind } from '../contracts/runtime.js';
 import { TERMINATED } from '../policy/sweep.js';
 import { localFirst } from './local-first.js';
-import { caseQueue } from './messages.js';
+import { caseQueue, SEARCH_ATTRIBUTES } from './messages.js';
 import { BOUNDED_CLEANUP, CONTROL, ONE_LOCAL_TRY, SURVEY } from './proxies.js';
 
 const { requestAdmission } = proxyActivities<AdmissionActivities>(CONTROL);
@@ -81,6 +82,12 @@ export async function sweepWorkflow(): Promise<SweepResult> {
   }
   swept.leftovers = (await leftovers).reduce((sum, removed) => sum + removed, 0);
   tell();
+  if (patched('tell-sweep-ends')) {
+    upsertSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.phase, value: 'done' },
+      { key: SEARCH_ATTRIBUTES.outcome, value: swept.stuck > 0 ? 'stuck' : 'completed' },
+    ]);
+  }
   return swept;
 }
 

@@ -2,15 +2,17 @@ import {
   CancellationScope,
   continueAsNew,
   isCancellation,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   sleep,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ScorecardActivities } from '../activities/scorecard.activities.js';
 import { type Partition, unpackPartition } from '../policy/partition.js';
 import { localFirst } from './local-first.js';
-import type { WindowInput } from './messages.js';
+import { SEARCH_ATTRIBUTES, type WindowInput } from './messages.js';
 import { repairPace } from './pace.js';
 import { CONTROL, ONE_LOCAL_TRY } from './proxies.js';
 import { Window } from './window.js';
@@ -38,10 +40,20 @@ export async function windowWorkflow(input: WindowInput): Promise<void> {
     }
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => window.drain());
+    tellEnd(isCancellation(error) ? 'cancelled' : 'failed');
     throw error;
   }
   await window.close();
   if (isLong()) await continueAsNew<typeof windowWorkflow>({ ...input, width: window.width });
+  tellEnd('completed');
+}
+
+function tellEnd(outcome: string): void {
+  if (!patched('tell-window-ends')) return;
+  upsertSearchAttributes([
+    { key: SEARCH_ATTRIBUTES.phase, value: 'done' },
+    { key: SEARCH_ATTRIBUTES.outcome, value: outcome },
+  ]);
 }
 
 const isLong = (): boolean => {

@@ -48,6 +48,15 @@ const POLLER_IS_LIVE_MS = 70_000;
 /** A second start finds the first, or that it has ended. */
 const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
 
+type Settings = Pick<
+  Env,
+  | 'EVERDICT_QUEUE_DEADLINE_SEC'
+  | 'EVERDICT_TEMPORAL_UI'
+  | 'EVERDICT_WORKFLOW_TASK_SEC'
+  | 'TEMPORAL_ADDRESS'
+  | 'TEMPORAL_NAMESPACE'
+>;
+
 interface PromotedRun {
   runId: string;
   /** Absent: a run of its own, or one whose ledger alone is to be told again. */
@@ -72,7 +81,7 @@ export class WorkflowClient {
   constructor(
     private readonly client: Client,
     private readonly log: JsonLog,
-    private readonly env: Pick<Env, 'EVERDICT_WORKFLOW_TASK_SEC' | 'EVERDICT_QUEUE_DEADLINE_SEC' | 'TEMPORAL_ADDRESS'>,
+    private readonly env: Settings,
   ) {}
 
   static lazy(env: Env, log: JsonLog): WorkflowClient {
@@ -190,6 +199,12 @@ export class WorkflowClient {
   async close(): Promise<void> {
     while (this.pending.size > 0) await Promise.all(this.pending);
     await this.client.connection.close();
+  }
+
+  /** In front of the id of a workflow it is a link to it. */
+  get uiUrl(): string | undefined {
+    const { EVERDICT_TEMPORAL_UI: ui, TEMPORAL_NAMESPACE: namespace } = this.env;
+    return ui && `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
   }
 
   private get taskMs(): number {

@@ -64,6 +64,7 @@ export class WorkspacesService {
       role: principal?.role ?? null,
       workspaces: identity.memberships.map(({ workspace }) => viewOf(identity, workspace)),
       expiresAt: expiresAt?.toISOString() ?? null,
+      temporalUi: this.workflows.uiUrl ?? null,
     };
   }
 }
