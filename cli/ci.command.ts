@@ -43,7 +43,10 @@ export function addCi(program: Command, terminal: Terminal): void {
   const needed = [new Option('--dataset <ref>', 'id or id@version'), new Option('--harness <ref>', 'id or id@version')];
   const command = requireOptions(program.command('ci'), needed)
     .description('submit a scorecard, wait for it, compare it and judge it; the exit code is the verdict')
-    .option('--policy <policy>', 'what must hold: id or id@version of a registered policy, or a file (….json)')
+    .option(
+      '--policy <policy>',
+      'what must hold: id or id@version of a registered policy, a file (….json), or rules as JSON',
+    )
     .addOption(
       new Option('--baseline <baseline>', 'compare with this scorecard, or pinned name').conflicts('baselineBranch'),
     )

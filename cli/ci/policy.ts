@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatePolicy, GateRules } from '../../contracts/gate.js';
 import { readValue } from '../../contracts/read-value.js';
 import { usageError } from '../failures.js';
+import { messageOf } from '../foreign-errors.js';
 import type { Session } from '../session.js';
 import { jsonFile, refPath } from '../spec-files.js';
 import { type Patience, patiently } from './patience.js';
@@ -18,9 +19,11 @@ export const defaultRules = (hasBaseline: boolean): GateRules =>
 
 const PolicyReply = z.looseObject({ maxRegressions: z.number().optional() });
 
-/** Of `given`, a file (it ends with `.json` or has a slash) or the name of a registered policy. */
-export const askedPolicy = async (given: string): Promise<Policy['asked']> =>
-  /\.json$|[/\\]/.test(given) ? rulesOfFile(given) : given;
+/** Of `given`: rules as JSON, a file of them (it ends with `.json` or has a slash), or the name of a registered policy. */
+export async function askedPolicy(given: string): Promise<Policy['asked']> {
+  if (/^\s*\{/.test(given)) return rulesOfText(given, 'the policy');
+  return /\.json$|[/\\]/.test(given) ? rulesOfFile(given) : given;
+}
 
 /** The same, with the rules of what is registered, before anything runs. */
 export async function readPolicy(session: Session, patience: Patience, given: string): Promise<Policy> {
@@ -33,7 +36,17 @@ export async function readPolicy(session: Session, patience: Patience, given: st
 
 async function rulesOfFile(file: string): Promise<GateRules> {
   const { bytes } = await jsonFile(file);
-  return rulesOf(JSON.parse(Buffer.from(bytes).toString('utf8')), file);
+  return rulesOfText(Buffer.from(bytes).toString('utf8'), file);
+}
+
+function rulesOfText(text: string, what: string): GateRules {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw usageError(`${what} is not valid JSON: ${messageOf(error)}`);
+  }
+  return rulesOf(value, what);
 }
 
 /** With or without the name and version of a policy that is to be registered. */
