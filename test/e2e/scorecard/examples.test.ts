@@ -1,5 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import type { ScorecardView } from '../../../contracts/scorecard.js';
 import { CLI, type Ended, node, Program, ROOT } from '../cli/processes.js';
 import { E2ePlatform, MINUTE } from '../platform.js';
@@ -84,23 +86,32 @@ test('the committed harnesses are what their sources make', async () => {
 });
 
 test(
-  'the script of the CI workflow submits with its metadata and passes by exit code',
+  'the script of the GitLab job submits with its metadata, passes by exit code and leaves its reports',
   async () => {
-    const [, script = ''] =
-      /name: Run the scorecard\n.*? run: \|\n(.*?)\n\n/s.exec(read('ci/github-workflow.yml')) ?? [];
-    expect(script).toContain('scorecard run');
+    const Job = z.object({ scorecard: z.object({ script: z.tuple([z.string()]) }) });
+    const [script] = Job.parse(parse(read('ci/gitlab-ci.yml'))).scorecard.script;
     const dir = path.join(platform.dir, 'ci');
     mkdirSync(dir);
     symlinkSync(ROOT, path.join(dir, '.everdict-cli'));
-    const few = script.replace('--dataset shell-tasks', '--dataset shell-tasks --limit 3');
-    const env = { EVERDICT_URL: platform.stack.apiUrl, BRANCH: 'a branch; exit 9', SHA: 'abc123', PR: '7' };
-    const { code, out } = await new Program('sh', ['-e', '-c', few], { cwd: dir, env }).ended;
-    expect(out).toBe('All cases passed.\n');
-    expect(code).toBe(0);
-    expect(JSON.parse(readFileSync(path.join(dir, 'scorecard.json'), 'utf8'))).toMatchObject({
-      metadata: { sha: 'abc123', branch: 'a branch; exit 9', pr: '7' },
-      counts: { submitted: 3, passed: 3 },
+    const few = script.replace('--dataset shell-tasks', '--dataset shell-tasks --limit 3').replace(/, "max[^}]*/, '');
+    const env = {
+      ...{ EVERDICT_URL: platform.stack.apiUrl, GITLAB_CI: 'true', CI_DEFAULT_BRANCH: 'main' },
+      ...{
+        CI_COMMIT_SHA: 'abc123',
+        CI_MERGE_REQUEST_IID: '7',
+        CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'a branch; exit 9',
+      },
+    };
+    const { code, err } = await new Program('sh', ['-e', '-c', few], { cwd: dir, env }).ended;
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(path.join(dir, 'everdict-report/report.json'), 'utf8'))).toMatchObject({
+      verdict: 'pass',
+      scorecard: {
+        metadata: { sha: 'abc123', branch: 'a branch; exit 9', pr: '7' },
+        counts: { submitted: 3, passed: 3 },
+      },
     });
+    expect(readFileSync(path.join(dir, 'everdict-report/junit.xml'), 'utf8')).toContain('<testcase');
   },
   MINUTE,
 );
@@ -108,6 +119,6 @@ test(
 test('nothing is there that no test knows', () => {
   const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) => /\.[a-z]+$/.test(file));
   const known =
-    /^(README\.md|expected\.json|datasets\/shell-tasks\.jsonl|harnesses\/.*|runtimes\/(local|nomad|k8s)\.json|k8s\/everdict\.yaml|nomad\/everdict\.policy\.hcl|ci\/github-workflow\.yml)$/;
+    /^(README\.md|expected\.json|datasets\/shell-tasks\.jsonl|harnesses\/.*|runtimes\/(local|nomad|k8s)\.json|k8s\/everdict\.yaml|nomad\/everdict\.policy\.hcl|ci\/(github-workflow|gitlab-ci)\.yml)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
 });
