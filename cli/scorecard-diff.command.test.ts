@@ -36,6 +36,11 @@ describe('scorecard diff', () => {
     expect(out).not.toMatch(/Regressions|Graders|tokens/);
   });
 
+  test('says how to see the changes that it leaves out', async () => {
+    const { out } = await everdict([...diff, '--limit', '1'], () => ({ body: { ...comparison, hasMore: true } }));
+    expect(out).toContain('more: the same command with a higher --limit\n');
+  });
+
   test('asks for the intersection, and prints all of it as JSON', async () => {
     const answer = { ...comparison, novelty: 1, test: { ...comparison.test, novelty: 2 } };
     const words = [...diff, '--on', 'intersection', '--limit', '3', '--json'];

@@ -56,5 +56,6 @@ function diffText(comparison: Comparison, limit: number, columns: number): strin
     isUsed ? usageSection(comparison) : undefined,
   ];
   const shown = sections.flatMap((section) => (section ? [`\n${sectionText(section, columns)}`] : []));
-  return `${head}\n${shown.join('')}\nnpx everdict run show ${plain(candidate.id)}.<run>   one run of the candidate\n`;
+  const more = comparison.hasMore ? 'more: the same command with a higher --limit\n' : '';
+  return `${head}\n${shown.join('')}${more}\nnpx everdict run show ${plain(candidate.id)}.<run>   one run of the candidate\n`;
 }

@@ -14,6 +14,7 @@ function blockText(block: Block, columns: number): string {
     case 'list':
       return `${block.items.map((item) => `  ${textOf(item)}\n`).join('')}${moreOf(block.more)}`;
     case 'table': {
+      if (block.rows.length === 0) return moreOf(block.more);
       const last = block.heads.length - 1;
       const heads = block.heads.map(({ title, isNumber }, at) => ({
         title,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Comparison, Incomparable, TrialReport } from '../../contracts/comparison.js';
+import type { Comparison, TrialReport } from '../../contracts/comparison.js';
 import { PlatformError } from '../../contracts/errors.js';
 import { compare } from '../../policy/comparison/compare.js';
 import { incomparable, onIntersection, type Side } from '../../policy/comparison/side.js';
@@ -30,26 +30,12 @@ export class ComparisonsService {
 function refuseUnlike(baseline: Side, candidate: Side, on: Comparison['basis']): void {
   const differs = incomparable(baseline, candidate);
   if (differs.length === 0) return;
-  if (on === 'all') {
-    throw notComparable(
-      baseline,
-      candidate,
-      differs,
-      '`on=intersection` compares the cases that are the same on both sides',
-    );
-  }
-  if (onIntersection(baseline, candidate).candidate.results.length > 0) return;
-  throw notComparable(baseline, candidate, differs, 'no case is the same on both sides');
-}
-
-function notComparable(
-  baseline: Side,
-  candidate: Side,
-  differs: readonly Incomparable[],
-  wayOut: string,
-): PlatformError {
+  const isSomeCommon = onIntersection(baseline, candidate).candidate.results.length > 0;
+  if (isSomeCommon && on === 'intersection') return;
+  const faults = differs.map(({ what, message }) => ({ path: what, message }));
+  const errors = isSomeCommon ? faults : [{ path: 'cases', message: 'none is the same on both sides' }, ...faults];
+  const why = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const wayOut = isSomeCommon ? '. `on=intersection` compares the cases that are the same on both sides' : '';
   const pair = `${baseline.scorecard.id} and ${candidate.scorecard.id}`;
-  const why = differs.map(({ what, message }) => `${what}: ${message}`).join('; ');
-  const errors = differs.map(({ what, message }) => ({ path: what, message }));
-  return new PlatformError('NOT_COMPARABLE', `${pair} cannot be compared: ${why}. ${wayOut}`, { errors });
+  throw new PlatformError('NOT_COMPARABLE', `${pair} cannot be compared: ${why}${wayOut}`, { errors });
 }
