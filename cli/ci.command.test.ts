@@ -147,7 +147,8 @@ describe('everdict ci', () => {
   test('the first of a branch runs, cannot be told, and says so', async () => {
     const { asked: all, out, err, exitCode } = await everdict([...words, '--baseline-branch', 'main'], aSite());
     expect(exitCode).toBe(2);
-    expect(out).toContain('cannot tell: no completed scorecard of tasks with solver@2 has the metadata branch=main');
+    expect(out).toContain('No verdict\nno completed scorecard of tasks with solver@2 has the metadata branch=main');
+    expect(out).toContain('Everdict: cannot tell, completed: 2 passed');
     expect(err).not.toContain('error:');
     expect(asked(all, 'POST', '/scorecards/gate')).toEqual([]);
     const judged = await everdict([...words, '--baseline-branch', 'main', '--policy', 'main'], aSite());

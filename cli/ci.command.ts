@@ -11,7 +11,6 @@ import { optionsOf, requireOptions, share, wholeNumber, withExamples } from './o
 import { type CaseOptions, scorecardRequest, withCaseOptions } from './scorecard-run.command.js';
 import { type GlobalOptions, Session, type Terminal } from './session.js';
 import { type SubmitOptions, withSubmitOptions } from './submit.js';
-import { plain } from './text.js';
 import { addCiBindings } from './workspace.commands.js';
 
 interface CiOptions extends SubmitOptions, CaseOptions, Outputs {
@@ -80,10 +79,9 @@ async function run(terminal: Terminal, options: CiOptions & GlobalOptions): Prom
   const session = new Session(terminal, options);
   const outputs = { ...options, stepSummary: terminal.env.GITHUB_STEP_SUMMARY };
   await makeRoom(outputs);
-  const { data, exitCode, remark } = await evaluate(session, requestOf(session, options));
+  const { data, exitCode } = await evaluate(session, requestOf(session, options));
   await writeOutputs(outputs, data);
-  const said = remark === undefined ? '' : `cannot tell: ${plain(remark)}\n`;
-  session.terminal.out.write(session.isJson ? jsonReport(data) : reportText(data, session.columns) + said);
+  session.terminal.out.write(session.isJson ? jsonReport(data) : reportText(data, session.columns));
   terminal.setExitCode(exitCode);
 }
 

@@ -30,5 +30,7 @@ export interface ScorecardReportData {
   comparison?: Comparison | undefined;
   gate?: GateResult | undefined;
   trials?: TrialReport | undefined;
+  /** Why there is no verdict, where one was asked for. */
+  remark?: string | undefined;
   links: readonly ReportLink[];
 }

@@ -40,8 +40,8 @@ ${runsSection(data)}
 `;
 }
 
-const toneOf = ({ gate }: ScorecardReportData): string => {
-  if (!gate) return 'none';
+const toneOf = ({ gate, remark }: ScorecardReportData): string => {
+  if (!gate) return remark === undefined ? 'none' : 'unclear';
   return gate.effective === 'pass' || gate.effective === 'block' ? gate.effective : 'unclear';
 };
 

@@ -153,6 +153,10 @@ describe('the Markdown report', () => {
   test('tells what came of a scorecard that no gate judged', () => {
     expect(markdownReport(reportData())).toContain('## Everdict: completed: 8 passed, 2 failed');
     expect(markdownReport(reportData({ scorecard: aScorecard() }))).toContain('nothing ran');
+    const first = markdownReport(reportData({ remark: 'there is no baseline yet' }));
+    expect(first).toMatch(
+      /^## Everdict: cannot tell, completed: 8 passed.*### No verdict\n\nthere is no baseline yet/s,
+    );
   });
 
   test('no text of a job changes what it is made of', () => {

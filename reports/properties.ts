@@ -4,7 +4,7 @@ import type { ScorecardReportData } from './data.js';
 type Property = [name: string, value: string];
 
 /** The numbers of a report as names and values, for formats that have room for nothing else. */
-export function propertiesOf({ scorecard, gate, comparison, trials }: ScorecardReportData): Property[] {
+export function propertiesOf({ scorecard, gate, comparison, trials, remark }: ScorecardReportData): Property[] {
   const { id, harness, runtime, rates, rerolls, metadata } = scorecard;
   const properties: Property[] = [
     ['scorecard', id],
@@ -13,6 +13,7 @@ export function propertiesOf({ scorecard, gate, comparison, trials }: ScorecardR
     ...Object.entries(metadata).map(([name, value]): Property => [`metadata.${name}`, value]),
     ...rateProperties('', rates),
   ];
+  if (remark !== undefined) properties.push(['verdict', 'cannot tell'], ['verdict.reason.1', remark]);
   if (gate) {
     const { wouldDecide } = gate.evidence;
     properties.push(['verdict', gate.effective], ['verdict.rules', gate.verdict], ['gate', gate.id]);

@@ -13,8 +13,10 @@ import { caseName, notPassed, outcomeText, reasonOf } from './run-text.js';
 import { outcomeTitle, verdictSection, verdictTitle } from './verdict-sections.js';
 
 /** The line above everything: what it comes to. */
-export const titleOf = ({ scorecard, gate }: ScorecardReportData): string =>
-  `Everdict: ${gate ? verdictTitle(gate) : outcomeTitle(scorecard)}`;
+export function titleOf({ scorecard, gate, remark }: ScorecardReportData): string {
+  if (gate) return `Everdict: ${verdictTitle(gate)}`;
+  return `Everdict: ${remark === undefined ? '' : 'cannot tell, '}${outcomeTitle(scorecard)}`;
+}
 
 /** What was run, with what, where, and for how long. */
 export function introOf({ scorecard }: ScorecardReportData): Text {
@@ -27,9 +29,9 @@ export function introOf({ scorecard }: ScorecardReportData): Text {
 
 /** Everything to tell, the most important first; lists are cut to `most` entries. */
 export function sectionsOf(data: ScorecardReportData, most: number): Section[] {
-  const { scorecard, comparison, gate, trials } = data;
+  const { scorecard, comparison, gate, trials, remark } = data;
   const sections = [
-    gate && verdictSection(gate, most),
+    gate ? verdictSection(gate, most) : remarkSection(remark),
     comparison && regressionSection(comparison, most),
     rateSection(scorecard, comparison?.baseline.rates),
     scorecard.rerolls.length > 0 ? rerollSection(scorecard) : undefined,
@@ -43,6 +45,9 @@ export function sectionsOf(data: ScorecardReportData, most: number): Section[] {
   ];
   return sections.filter((section) => section !== undefined);
 }
+
+const remarkSection = (remark: string | undefined): Section | undefined =>
+  remark === undefined ? undefined : { title: 'No verdict', blocks: [{ kind: 'text', text: [remark] }] };
 
 function notPassedSection({ scorecard, runs }: ScorecardReportData, most: number): Section | undefined {
   const { counts, trials } = scorecard;
