@@ -5,7 +5,6 @@ import { type Outputs, writeOutputs } from '../cli/ci/outputs.js';
 import type { Session } from '../cli/session.js';
 import type { ScorecardReportData } from '../reports/data.js';
 import { markdownReport } from '../reports/markdown.js';
-import { escaped } from '../reports/markdown-text.js';
 import { annotate, annotationsOf, answerOf, isFailing } from './annotations.js';
 import { LONGEST_COMMENT, putComment, whyNoComment } from './comment.js';
 import { createGitHub } from './github.client.js';
@@ -25,14 +24,13 @@ export function reportFiles({ env, inputs }: Pick<Step, 'env' | 'inputs'>): Outp
 }
 
 /** Tells the verdict wherever a workflow or its readers look for it, and fails the step where it is to. */
-export async function publish(session: Session, step: Step, { data, remark }: Evaluation): Promise<void> {
+export async function publish(session: Session, step: Step, { data }: Evaluation): Promise<void> {
   const failOn = step.inputs['fail-on'];
   const files = reportFiles(step);
   await writeOutputs(files, data);
   setOutputs(data, files);
-  const note = remark === undefined ? '' : `\n${escaped(remark)}\n`;
-  await comment(session, step, `${markdownReport(data, LONGEST_COMMENT)}${note}`);
-  annotate(annotationsOf(data.gate, remark, failOn));
+  await comment(session, step, markdownReport(data, LONGEST_COMMENT));
+  annotate(annotationsOf(data.gate, data.remark, failOn));
   if (isFailing(answerOf(data.gate), failOn)) process.exitCode = 1;
 }
 

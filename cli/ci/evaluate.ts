@@ -39,8 +39,6 @@ export interface EvaluationRequest extends BaselineRequest {
 export interface Evaluation {
   data: ScorecardReportData;
   exitCode: ExitCode;
-  /** Why there is no verdict, where there is none. */
-  remark?: string;
 }
 
 /** What is settled before anything runs. */
@@ -125,7 +123,7 @@ async function finish(
     const data = await reportDataOf(session, patience, { scorecard, baseline, on, gate, runs });
     if (gate) return { data, exitCode: exitCodeOfVerdict(gate.effective) };
     const remark = `${noBaseline(request)}, which the policy needs: this scorecard is the first, and later ones are compared with it if that is its branch`;
-    return { data: { ...data, remark }, exitCode: EXIT.unclear, remark };
+    return { data: { ...data, remark }, exitCode: EXIT.unclear };
   } catch (error) {
     throw patience.signal.aborted ? await interrupted(session, request, id) : error;
   }

@@ -32,7 +32,7 @@ const namedFiles = ({ junit, html, jsonFile, summary }: Outputs) =>
 /** Before anything runs: a report that could not be written is known at once, and not after hours. */
 export async function makeRoom(outputs: Outputs): Promise<void> {
   for (const [, file] of namedFiles(outputs)) {
-    if (file !== undefined) await touching(file, () => mkdir(path.dirname(path.resolve(file)), { recursive: true }));
+    if (file !== undefined) await touching(file, () => makeParent(file));
   }
 }
 
@@ -48,7 +48,13 @@ export async function writeOutputs(outputs: Outputs, data: ScorecardReportData):
 export const wantsAllRuns = ({ junit, html, jsonFile }: Outputs): boolean =>
   junit !== undefined || html !== undefined || jsonFile !== undefined;
 
-export const writeReport = (file: string, text: string): Promise<void> => touching(file, () => writeFile(file, text));
+export const writeReport = (file: string, text: string): Promise<void> =>
+  touching(file, async () => {
+    await makeParent(file);
+    await writeFile(file, text);
+  });
+
+const makeParent = (file: string) => mkdir(path.dirname(path.resolve(file)), { recursive: true });
 
 async function touching(file: string, work: () => Promise<unknown>): Promise<void> {
   try {
