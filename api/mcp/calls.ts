@@ -40,13 +40,15 @@ export function connectionOf({ id, ip, headers, identity }: FastifyRequest): Con
 export class ToolCalls {
   private readonly turns = new CallerTurns();
   private readonly answers: ToolAnswers;
+  private readonly withoutNames: (text: string) => string;
 
   constructor(
     private readonly server: FastifyInstance,
     readonly tools: ReadonlyMap<string, ToolOfRoute>,
     private readonly log: Pick<JsonLog, 'error'>,
   ) {
-    this.answers = new ToolAnswers(tools, nameBreaker([...tools.keys()]));
+    this.withoutNames = nameBreaker([...tools.keys()]);
+    this.answers = new ToolAnswers(tools, this.withoutNames);
   }
 
   async call(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal): Promise<CallToolResult> {
@@ -60,31 +62,52 @@ export class ToolCalls {
     }
   }
 
+  /** What the route itself answers, for what makes another text of it. */
+  async raw(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal): Promise<Raw> {
+    return this.turns.take(connection.caller, signal, async () => {
+      const { response, stream } = await this.sent(tool, args, connection, signal);
+      const body: unknown = JSON.parse(await textOf(stream));
+      return response.statusCode >= 400 ? { refused: this.answers.refused(tool, Problem.parse(body)) } : { body };
+    });
+  }
+
+  /** Text of the platform in which no tool is named by others. */
+  shown(text: string): string {
+    return this.withoutNames(text);
+  }
+
   private async answered(
     tool: ToolOfRoute,
     args: Arguments,
-    { headers, remoteAddress }: Connection,
+    connection: Connection,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const view = viewOf(args);
-    const { method, url, payload, headers: own } = requestOf(tool, args);
-    const response = await this.server.inject({
-      method: method as NonNullable<InjectOptions['method']>,
-      url,
-      remoteAddress,
-      headers: { ...withoutType(headers, payload), ...own },
-      signal,
-      payloadAsStream: true,
-      ...(payload !== undefined && { payload }),
-    });
-    const stream = response.stream();
+    const { response, stream } = await this.sent(tool, args, connection, signal);
     if (response.statusCode >= 400) return this.answers.refused(tool, Problem.parse(JSON.parse(await textOf(stream))));
     if (tool.isText) return this.answers.text(stream, view);
     const text = await textOf(stream);
     const warnings = response.headers['x-everdict-warning'];
     return this.answers.json(tool, text === '' ? undefined : JSON.parse(text), view, warnings?.toString());
   }
+
+  private async sent(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal) {
+    const { method, url, payload, headers } = requestOf(tool, args);
+    const response = await this.server.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url,
+      remoteAddress: connection.remoteAddress,
+      headers: { ...withoutType(connection.headers, payload), ...headers },
+      signal,
+      payloadAsStream: true,
+      ...(payload !== undefined && { payload }),
+    });
+    return { response, stream: response.stream() };
+  }
 }
+
+/** What a route answered, or how it refused. */
+type Raw = { body: unknown } | { refused: CallToolResult };
 
 /** A request without a body has no type of one. */
 function withoutType({ 'content-type': type, ...headers }: Record<string, string>, payload: string | undefined) {

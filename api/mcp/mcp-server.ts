@@ -1,6 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { VERSION } from '../../config/version.js';
+import { Asked } from './asked.js';
 import type { Connection, ToolCalls } from './calls.js';
+import { addPrompts } from './prompts.js';
+import { addResources } from './resources.js';
 import type { ToolOfRoute } from './tool-list.js';
 
 const INSTRUCTIONS =
@@ -9,16 +12,17 @@ const INSTRUCTIONS =
   'A refusal is JSON with `code`, `detail`, `errors` by place, and `next`, the calls that may help. Tools that stop or ' +
   'remove something want `confirm`: call them only where a person asked for it.';
 
-/** Which tools a connection has. */
-export type Reach = 'all' | 'read';
-
-export const reaches = (reach: Reach, { info }: ToolOfRoute): boolean => reach === 'all' || info.effect === 'read';
+/** Which tools a connection has: `all`, `read`, or those named with commas between. */
+function reaches(reach: string, { info }: ToolOfRoute): boolean {
+  if (reach === 'all') return true;
+  return reach === 'read' ? info.effect === 'read' : reach.split(',').includes(info.name);
+}
 
 /** A server for one request: what another caller asks never meets it. */
-export function mcpServer(calls: ToolCalls, connection: Connection, reach: Reach): Server {
+export function mcpServer(calls: ToolCalls, connection: Connection, reach: string): Server {
   const server = new Server(
     { name: 'everdict', title: 'Everdict', version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
   );
   const tools = [...calls.tools.values()].filter((tool) => reaches(reach, tool));
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ listed }) => listed) }));
@@ -27,12 +31,14 @@ export function mcpServer(calls: ToolCalls, connection: Connection, reach: Reach
     if (!tool || !reaches(reach, tool)) throw unknownTool(params.name, reach);
     return calls.call(tool, params.arguments ?? {}, connection, mcpReq.signal);
   });
+  const askedBy = (signal: AbortSignal) => new Asked(calls, connection, signal);
+  addResources(server, askedBy, (text) => calls.shown(text));
+  addPrompts(server, askedBy);
   return server;
 }
 
-function unknownTool(name: string, reach: Reach): ProtocolError {
-  const which =
-    reach === 'read' ? 'this connection has tools that read only, and none of the name' : 'there is no tool';
+function unknownTool(name: string, reach: string): ProtocolError {
+  const which = reach === 'all' ? 'there is no tool' : `this connection has only the tools ?tools=${reach}, and not`;
   const message = `${which} ${JSON.stringify(name.slice(0, 100))}: tools/list names all`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

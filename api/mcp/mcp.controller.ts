@@ -10,7 +10,14 @@ import { McpService } from './mcp.service.js';
 import { answerMessage, notAllowed, notJson, SESSION_HEADER, sessionUnknown } from './transport.js';
 
 const McpQuery = z.strictObject({
-  tools: z.enum(['read', 'all']).default('all').describe('`read`: only tools that change nothing'),
+  tools: z
+    .string()
+    .regex(
+      /^[a-z_]{1,64}(,[a-z_]{1,64}){0,99}$/,
+      'is neither `all`, nor `read`, nor names of tools with commas between',
+    )
+    .default('all')
+    .describe('`read`: only tools that change nothing. Names, with commas between: only those'),
 });
 type McpQuery = z.infer<typeof McpQuery>;
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { JsonLog } from '../../config/log.js';
 import { ApiDescription } from '../openapi/description.js';
 import { type Connection, ToolCalls } from './calls.js';
-import { mcpServer, type Reach } from './mcp-server.js';
+import { mcpServer } from './mcp-server.js';
 import { toolsOf } from './tool-list.js';
 
 @Injectable()
@@ -18,7 +18,7 @@ export class McpService {
     private readonly log: JsonLog,
   ) {}
 
-  serve(connection: Connection, reach: Reach): Server {
+  serve(connection: Connection, reach: string): Server {
     return mcpServer(this.calls(), connection, reach);
   }
 

@@ -4,6 +4,7 @@ import { KeyStore } from '../../../store/key.store.js';
 import { WorkspaceStore } from '../../../store/workspace.store.js';
 import { type AccessWorld, ROUTES, type RouteLine } from './access-table.js';
 import { accessWorld, keyOf } from './access-world.js';
+import { inspect } from './inspector.js';
 import { headersOf, mcpClient } from './mcp-client.js';
 import { type Api, type Reply, startApi } from './server.js';
 
@@ -322,3 +323,30 @@ test('both refuse a field that is at fault, at its place', async () => {
   }
   expect(wrong).toEqual([]);
 });
+
+test('the official MCP Inspector lists every tool and calls each', async () => {
+  const as = (actor: Actor) =>
+    Object.entries(headersOf(ACTORS[actor])).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
+  const at = (tools: string) => [`${api.url}/mcp?tools=${tools}`, '--transport', 'http'];
+  const calls = await Promise.all(
+    pairs().map(async ({ tool, route }) => {
+      const { body, permission, ok } = lineOf(route);
+      const args = Object.entries(argumentsOf(tool, route.path, { path: await targetOf(route), body }));
+      const given = args.flatMap(([name, value]) => ['--tool-arg', `${name}=${JSON.stringify(value)}`]);
+      const actor = permission === 'operate' ? 'operator' : 'admin';
+      const command = [...at(tool.name), ...as(actor), '--method', 'tools/call', '--tool-name', tool.name, ...given];
+      return { name: tool.name, command, isRefused: [ok].flat().every((status) => status >= 400) };
+    }),
+  );
+  const [list, ...answers] = await inspect([
+    [...at('all'), ...as('admin'), '--method', 'tools/list'],
+    ...calls.map(({ command }) => command),
+  ]);
+  expect(JSON.parse(list?.said ?? '').tools.map(({ name }: Tool) => name)).toEqual(tools.map(({ name }) => name));
+  const wrong = calls.flatMap(({ name, isRefused }, at) => {
+    const { code, said = '' } = answers[at] ?? {};
+    const { isError = false, content } = code === 0 ? JSON.parse(said) : {};
+    return isError === isRefused && content?.length > 0 ? [] : [[name, code, said]];
+  });
+  expect(wrong).toEqual([]);
+}, 60_000);
