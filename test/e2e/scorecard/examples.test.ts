@@ -119,6 +119,6 @@ test(
 test('nothing is there that no test knows', () => {
   const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) => /\.[a-z]+$/.test(file));
   const known =
-    /^(README\.md|expected\.json|datasets\/shell-tasks\.jsonl|harnesses\/.*|runtimes\/(local|nomad|k8s)\.json|k8s\/everdict\.yaml|nomad\/everdict\.policy\.hcl|ci\/(github-workflow|gitlab-ci)\.yml)$/;
+    /^(README\.md|expected\.json|datasets\/shell-tasks\.jsonl|harnesses\/.*|runtimes\/(local|nomad|k8s)\.json|policies\/merge\.json|k8s\/everdict\.yaml|nomad\/everdict\.policy\.hcl|ci\/(github-workflow|gitlab-ci)\.yml)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
 });
