@@ -180,6 +180,8 @@ test('ci stops what it submitted itself, in scorecards and alone', async () => {
   expect(replies.map(({ status }) => status)).toEqual([200, 200]);
   const foreign = await api.send('POST', `/scorecards/${world.scorecard}/cancel`, undefined, asCi);
   expect([foreign.status, foreign.body.detail]).toEqual([403, expect.stringMatching(/key:\w{12} submitted sc_/)]);
+  const retried = await api.send('POST', `/scorecards/${world.scorecard}/retry`, undefined, asCi);
+  expect([retried.status, retried.body.code]).toEqual([403, 'FORBIDDEN']);
 });
 
 test('a cursor of another workspace shows nothing of it', async () => {

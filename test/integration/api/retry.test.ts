@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { CensusStore } from '../../../store/census.store.js';
+import { Depth } from '../../../store/depth.js';
+import { InvariantStore } from '../../../store/invariant.store.js';
 import { finish as end } from './finished.js';
 import { type Api, registerWorld, rowCounts, startApi } from './server.js';
 
@@ -165,6 +168,23 @@ describe('a retry', () => {
     const { status, body } = await retry(id, '?class=failed', key);
     expect([status, body.code]).toEqual([409, 'CONFLICT']);
   });
+});
+
+test('what is carried counts once among the runs of the deployment, and waits for nothing', async () => {
+  const id = await submit();
+  await finish(id, MIXED);
+  const census = new CensusStore(api.database.dataSource);
+  const total = async () => (await census.runs()).reduce((sum, { count }) => sum + count, 0);
+  const before = await total();
+  const { body } = await retry(id, '?class=errored');
+  expect((await total()) - before).toBe(4);
+  // As many as are run again may wait, and one fewer may not.
+  const depth = (workspace: number) => new Depth({ workspace, deployment: 1_000_000 });
+  const [{ open }] = await sql('SELECT count(*)::int AS open FROM runs WHERE outcome IS NULL');
+  await expect(depth(open).refuseHopeless(api.database.dataSource, 'default', 0)).resolves.toBeUndefined();
+  await expect(depth(open - 1).refuseHopeless(api.database.dataSource, 'default', 0)).rejects.toThrow('may have');
+  const violations = await new InvariantStore(api.database.dataSource).violations();
+  expect(violations.scorecard_counts_differ).not.toContain(body.id);
 });
 
 describe('a retry is refused', () => {
