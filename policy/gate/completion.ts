@@ -17,8 +17,3 @@ const passedBefore = ({ before }: ExpectedCase, completion: Completion): boolean
 /** It passed in the baseline and does not now: it failed, or is missing. */
 export const hasRegressed = (each: ExpectedCase, completion: Completion): boolean =>
   passedBefore(each, completion) && !passes(each, completion);
-
-/** Whether the two completions differ in it. */
-export const isOpen = (each: ExpectedCase): boolean =>
-  each.now === 'unknown' ||
-  (each.now !== 'passed' && each.before !== undefined && passedBefore(each, 'worst') && each.before !== 'passed');
