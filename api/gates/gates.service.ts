@@ -9,6 +9,7 @@ import { newId } from '../../store/ids.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import type { Principal } from '../common/caller.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
+import { MissingService } from '../common/missing.service.js';
 import { notFound } from '../common/registration.js';
 import { invalid } from '../common/schema.pipe.js';
 import { PoliciesService } from '../policies/policies.service.js';
@@ -24,6 +25,7 @@ export class GatesService {
     private readonly scorecards: ScorecardStore,
     private readonly sides: SidesService,
     private readonly watcher: ScorecardWatcher,
+    private readonly missing: MissingService,
   ) {}
 
   /** Judges a finished candidate and stores the verdict. What can be refused at once is, before it is waited for. */
@@ -83,7 +85,7 @@ export class GatesService {
 
   private async statusOf(workspace: string, id: string): Promise<string> {
     const found = await this.scorecards.find(workspace, id);
-    if (!found) throw notFound('scorecard', id);
+    if (!found) throw await this.missing.scorecard(workspace, id);
     return found.status;
   }
 }
