@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { askedPolicy } from './ci/policy.js';
 import { usageError } from './failures.js';
 import { share, wholeNumber } from './options.js';
-import { jsonFile } from './spec-files.js';
 
 export interface EarlyStopOptions {
   earlyStop?: string;
@@ -23,16 +23,9 @@ export const withEarlyStop = (command: Command): Command =>
 /** Their part of the body of `POST /scorecards`. */
 export async function earlyStopOf(options: EarlyStopOptions): Promise<Record<string, unknown> | undefined> {
   const { earlyStop, baseline, errorRate, minCases } = options;
-  if (earlyStop !== undefined) return { policy: await policyOf(earlyStop), baseline, errorRate, minCases };
+  if (earlyStop !== undefined) return { policy: await askedPolicy(earlyStop), baseline, errorRate, minCases };
   const given = Object.entries({ '--baseline': baseline, '--error-rate': errorRate, '--min-cases': minCases });
   const [alone] = given.find(([, value]) => value !== undefined) ?? [];
   if (alone) throw usageError(`${alone} goes with --early-stop <policy>`);
   return undefined;
-}
-
-/** A registered policy by its name, or rules from a file. */
-async function policyOf(given: string): Promise<unknown> {
-  if (!given.endsWith('.json')) return given;
-  const { bytes } = await jsonFile(given);
-  return JSON.parse(Buffer.from(bytes).toString('utf8'));
 }

@@ -57,7 +57,9 @@ describe('scorecard run', () => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'everdict-')), 'rules.json');
     writeFileSync(file, '{"minPassRate": 0.9}');
     const other = await everdict([...submit, '--no-wait', '--early-stop', file], plays(aScorecard()));
-    expect(JSON.parse(other.asked[0]?.body ?? '').earlyStop).toEqual({ policy: { minPassRate: 0.9 } });
+    expect(JSON.parse(other.asked[0]?.body ?? '').earlyStop).toEqual({
+      policy: { minPassRate: 0.9, minCoverage: 1, maxInfraShare: 1, rerolls: 'infra' },
+    });
   });
 
   test.each([
