@@ -7,7 +7,6 @@ import { localFirst } from './local-first.js';
 import { caseQueue } from './messages.js';
 import { CLEANUP, CLUSTER_CLEANUP, CONTROL, DISPATCH, ONE_LOCAL_TRY } from './proxies.js';
 
-const { tryShort, finish: finishHere } = proxyLocalActivities<AllocationActivities>(ONE_LOCAL_TRY);
 const { abandonAttempt } = proxyActivities<ScorecardActivities>(CONTROL);
 
 /** How long the one host of a local runtime may be away before its jobs count as lost. */
@@ -15,6 +14,10 @@ const LOCAL_HOST_PATIENCE = '10 minutes';
 
 const summaryOf = (verb: string, { kind, attempt }: Pick<AttemptInput, 'kind' | 'attempt'>) =>
   `${kind} ${verb}, attempt ${attempt}`;
+
+/** One try inside the workflow task, which the Temporal UI names. */
+const here = (verb: string, input: Pick<AttemptInput, 'kind' | 'attempt'>) =>
+  proxyLocalActivities<AllocationActivities>({ ...ONE_LOCAL_TRY, summary: summaryOf(verb, input) });
 
 const hostPatience = ({ kind }: Pick<AttemptInput, 'kind'>) =>
   kind === 'local' ? { scheduleToStartTimeout: LOCAL_HOST_PATIENCE } : {};
@@ -44,6 +47,7 @@ export async function place(input: AttemptInput): Promise<Placed> {
 /** Short jobs end here, for one event. Undefined: it takes longer, or failed where `dispatch` will show why. */
 async function shortTry(input: AttemptInput): Promise<Placed | undefined> {
   try {
+    const { tryShort } = here('try', input);
     const result = await CancellationScope.nonCancellable(() => tryShort(input));
     return result.kind === 'running' ? undefined : result;
   } catch {
@@ -64,7 +68,7 @@ export async function finishAttempt(input: FinishInput): Promise<FinishResult> {
   try {
     if (input.kind !== 'local') return await finish(input);
     return await localFirst(
-      () => finishHere(input),
+      () => here('finish', input).finish(input),
       () => finish(input),
     );
   } catch (error) {
