@@ -284,6 +284,15 @@ describe('everdict ci', () => {
     });
     expect(err).toContain(`${OLD}: cancelled`);
   });
+
+  test('supersedes nothing of another key, and nothing of a CI run that began later', async () => {
+    const mine = { pr: '7', key: 'small', run: '100' };
+    const own = aScorecard({ id: OWN, metadata: mine, counts: { passed: 1 } });
+    const ofBranch = [aScorecard({ id: OLD, status: 'running', metadata: { ...mine, run: '101' } })];
+    const { asked: all } = await everdict([...words, '--supersede'], aSite({ scorecard: own, ofBranch }));
+    expect(all.filter(({ path: at }) => at.endsWith('/cancel'))).toEqual([]);
+    expect(new Set(all.map(({ query }) => query.metadata))).toContain('key=small');
+  });
 });
 
 describe('everdict scorecard report', () => {
