@@ -36,7 +36,10 @@ export function addRetentionCommands(program: Command, terminal: Terminal): void
 }
 
 function textOf({ resultsDays, logsDays, graceDays }: RetentionReply): string {
-  const results = resultsDays === null ? 'for ever' : `for ${resultsDays} days, and restorable for ${graceDays} more`;
+  const results =
+    resultsDays === null
+      ? 'for ever'
+      : `for ${resultsDays} days, and restorable for ${Number(graceDays.toPrecision(2))} more`;
   const logs = logsDays === null ? 'as long as results' : `for ${logsDays} days`;
   return `results are kept ${results}\nlogs are kept ${logs}\n`;
 }
