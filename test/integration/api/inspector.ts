@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
+const require = createRequire(import.meta.url);
+
 /** Between the answers of two commands. */
 const MARK = '\u241e';
 
@@ -24,7 +26,7 @@ exit(0);
 
 /** What the official MCP Inspector prints for each command line, parsed. */
 export async function inspect(commands: readonly (readonly string[])[]): Promise<{ code: number; said: string }[]> {
-  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector-cli/package.json');
+  const manifest = require.resolve('@modelcontextprotocol/inspector-cli/package.json');
   const build = path.join(path.dirname(manifest), 'build');
   const args = ['--input-type=module', '-e', DRIVER, path.join(build, 'index.js'), JSON.stringify(commands)];
   const options = { cwd: build, maxBuffer: 256 * 1024 * 1024 };

@@ -151,8 +151,8 @@ test('a tool takes what its route takes, and answers what its route answers', ()
     const schema = answer.content['application/json']?.schema;
     return [
       ...own.flatMap((name) => withoutDefault(input.properties[name], expected[name], `${tool.name}/${name}`)),
-      ...differences(own.sort(), Object.keys(expected).sort(), `${tool.name} arguments`),
-      ...differences([...mine].sort(), required.sort(), `${tool.name} required`),
+      ...differences(sorted(own), sorted(Object.keys(expected)), `${tool.name} arguments`),
+      ...differences(sorted(mine), sorted(required), `${tool.name} required`),
       ...(schema
         ? differences({ ...output }, { type: 'object', ...plain(schema, document) }, `${tool.name} answer`)
         : []),
@@ -160,6 +160,8 @@ test('a tool takes what its route takes, and answers what its route answers', ()
   });
   expect(wrong).toEqual([]);
 });
+
+const sorted = (names: readonly string[]): string[] => [...names].sort((one, other) => (one < other ? -1 : 1));
 
 /** Where the highest version is meant unless one is said. */
 function withoutDefault(tool: Json, route: Json, at: string): string[] {
