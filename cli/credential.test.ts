@@ -54,5 +54,13 @@ test('a job that GitHub gives no token is told what it needs, and its secret sho
   await close();
   expect(err).toMatch(/no token \(it answered 403\).*id-token: write/s);
   expect(err + out).not.toContain('of-the-job');
+  expect(exitCode).toBe(3);
+});
+
+test('GitHub that has trouble for a while is no refusal', async () => {
+  const { url, close } = await aPlatform(() => ({ status: 503, body: {} }));
+  const env = { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-job' };
+  const { exitCode } = await everdict(['whoami'], () => who, { env });
+  await close();
   expect(exitCode).toBe(4);
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CliEnv } from '../config/cli-env.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
 import { CliError } from './failures.js';
 import { fetchFailure } from './foreign-errors.js';
 
@@ -50,18 +50,21 @@ class GithubToken implements Credential {
   }
 
   private async ask(): Promise<string> {
+    let exit: ExitCode = EXIT.unreachable;
     try {
       const url = new URL(this.url);
       url.searchParams.set('audience', this.audience);
       const headers = { authorization: `bearer ${this.secret}`, accept: 'application/json' };
       const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      // What is refused now will be refused again: nobody waits for it.
+      if (response.status >= 400 && response.status < 500 && response.status !== 429) exit = EXIT.refused;
       if (!response.ok) throw new Error(`it answered ${response.status}`);
       return Answer.parse(await response.json()).value;
     } catch (error) {
       this.current = undefined;
       const nextStep = 'the job needs `permissions: id-token: write`; or set EVERDICT_API_KEY';
       const message = `GitHub gives this job no token (${fetchFailure(error)})`;
-      throw new CliError(EXIT.unreachable, message, nextStep, undefined, { cause: error });
+      throw new CliError(exit, message, nextStep, undefined, { cause: error });
     }
   }
 }

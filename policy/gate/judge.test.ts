@@ -23,7 +23,7 @@ const STOPPED = {
   errorRate: 0,
   seen: 3,
   total: 10,
-  reason: 'no rest could change it',
+  reason: 'after 3 of 10 cases no rest could change it',
   at: '',
 } as const;
 

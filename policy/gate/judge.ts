@@ -69,7 +69,7 @@ export function judge({ rules, candidate, baseline, on }: Question): Judgement {
 
 /** A scorecard that a gate has ended keeps that verdict: its other cases were cancelled for it. */
 export function repeated(judgement: Judgement, { verdict, seen, total, reason }: StoppedEarly): Judgement {
-  const message = `it was stopped early, after ${seen} of ${total} cases, for this verdict: ${reason}`;
+  const message = `it was stopped early for this verdict: ${reason}`;
   return {
     verdict,
     reasons: [reasonOf({ code: 'STOPPED_EARLY', message, actual: seen, limit: total })],
