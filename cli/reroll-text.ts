@@ -8,10 +8,10 @@ const share = ({ passed, n, rate }: ScorecardReply['rates']['final']): string =>
 const ratesText = ({ rates }: Pick<ScorecardReply, 'rates'>): string[] =>
   [rates.firstAttempt, rates.final, rates.infraExcluded].map(share);
 
-/** What was left behind, and by whom; a verdict that was rolled again is said. */
+/** What was left behind, and by whom; a failure that was rolled again is said. */
 function leftText({ retried, decidedAgain, classes, by }: Omit<Reroll, 'counts' | 'rates'>): string {
-  const verdicts = decidedAgain > 0 ? `, ${decidedAgain} of them had a verdict` : '';
-  return plain(`${retried} ${classes.join(', ')}${verdicts}${by === null ? '' : ` (${by})`}`);
+  const failures = decidedAgain > 0 ? `, ${decidedAgain} of them counted as failed` : '';
+  return plain(`${retried} ${classes.join(', ')}${failures}${by === null ? '' : ` (${by})`}`);
 }
 
 /** The numbers before each retry and after the last, side by side; nothing where none was run again. */

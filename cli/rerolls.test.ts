@@ -36,7 +36,7 @@ describe('scorecard retry', () => {
     const lines = out.split('\n').map((line) => line.trim().split(/ {2,}/));
     expect(lines).toContainEqual(['before and after', 'first attempt', 'final', 'infra excluded', 'then run again']);
     const [rate, clean] = ['1/3 33.3 %', '1/2 50.0 %'];
-    expect(lines).toContainEqual(['sc_1', rate, rate, clean, '2 infra, failed, 1 of them had a verdict (mel)']);
+    expect(lines).toContainEqual(['sc_1', rate, rate, clean, '2 infra, failed, 1 of them counted as failed (mel)']);
     expect(lines).toContainEqual(['sc_2', ...Array.from({ length: 3 }, () => '3/3 100.0 %')]);
     expect(exitCode).toBe(0);
   });

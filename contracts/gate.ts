@@ -37,7 +37,10 @@ const Rules = z.strictObject({
   minCoverage: Share.default(1),
   /** Share of the expected cases that infrastructure may leave without a verdict; of those of the baseline, too. */
   maxInfraShare: Share.default(1),
-  /** Whether results that had a verdict may have been run again: `infra` refuses them, `any` counts the last. */
+  /**
+   * Whether results that count may have been run again, as failures of the graders, the agent, the harness or the
+   * configuration do: `infra` refuses that, `any` counts the last.
+   */
   rerolls: z.enum(['infra', 'any']).default('infra'),
 });
 

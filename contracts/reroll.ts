@@ -15,7 +15,7 @@ export const Reroll = z.strictObject({
   classes: z.array(RetryClass),
   /** Runs whose result was left behind. */
   retried: z.int(),
-  /** Of `retried`, those that had a verdict of their graders. */
+  /** Of `retried`, those that had failed, or errored by what was under test (agent, harness, config): a gate counts both. */
   decidedAgain: z.int(),
   by: z.string().nullable(),
   at: z.string(),

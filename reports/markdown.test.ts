@@ -120,7 +120,7 @@ describe('the Markdown report', () => {
       '### Before and after results were run again',
       '| before: sc\\_0 | now: sc\\_1 |',
       '| final | 62.5 % of 8 (10.0 % to 90.0 %) | 80.0 % of 10 (10.0 % to 90.0 %) |',
-      '1 result that had a verdict was run again',
+      '1 result that counted as failed was run again',
       '`fixed/one`',
       '| tokens | 10 | 1 000 | 1 200 | +200 | +50 to +350 |',
       '| cost | 10 | 0.0100 USD | 0.0120 USD | +0.0020 USD |',

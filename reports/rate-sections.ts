@@ -69,8 +69,8 @@ export function rerollSection({ id, rerolls, counts, rates }: ReportedScorecard)
   const decidedAgain = rerolls.reduce((sum, reroll) => sum + reroll.decidedAgain, 0);
   const warning =
     decidedAgain > 0
-      ? `${counted(decidedAgain, 'result that had a verdict was', 'results that had a verdict were')} run again: what stands now is no first answer.`
-      : 'Nothing that had a verdict was run again.';
+      ? `${counted(decidedAgain, 'result that counted as failed was', 'results that counted as failed were')} run again: what stands now is no first answer.`
+      : 'Nothing that counted as failed was run again.';
   const columns = heads.map((title, at) => ({ title, isNumber: at > 0 }));
   const blocks: Block[] = [
     { kind: 'table', heads: columns, rows, more: 0 },

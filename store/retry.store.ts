@@ -17,7 +17,7 @@ export interface RetryPlan {
   params: Params;
   /** It was submitted to one runtime; else each case has its own target. */
   hasRuntime: boolean;
-  /** Runs whose result is left behind, and those of them that have a verdict of their graders. */
+  /** Runs whose result is left behind, and those of them whose result a gate counts. */
   retried: number;
   decidedAgain: number;
   /** The cases of these runs, and the id@version of the runtime of each. */
@@ -38,6 +38,10 @@ export interface NewRetry {
 /** Whether the result of run `r` is of the classes $2. */
 const IS_LEFT = '(r.outcome = ANY ($2) OR coalesce(r.error_class = ANY ($2), false))';
 
+/** Whether run `r` did not pass by what was under test: neither infrastructure nor a person ended it. */
+const IS_DECIDED = `(r.decided_by IS NULL
+  AND (r.outcome = 'failed' OR (r.outcome = 'errored' AND r.error_class IS DISTINCT FROM 'infra')))`;
+
 /** A new scorecard that goes on with what a finished one came to. */
 export class RetryStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -54,7 +58,7 @@ export class RetryStore {
     const left = await rows<{ case_id: string; runtime: string; runs: number; decided: number }>(
       this.dataSource,
       `SELECT r.case_id, p.runtime_id || '@' || r.runtime_version AS runtime, count(*) AS runs,
-         count(*) FILTER (WHERE r.outcome = 'failed' AND r.decided_by IS NULL) AS decided
+         count(*) FILTER (WHERE ${IS_DECIDED}) AS decided
        FROM runs r JOIN pools p ON p.id = r.pool_id
        WHERE r.scorecard_id = $1 AND ${IS_LEFT} GROUP BY 1, 2`,
       [id, classes],

@@ -109,11 +109,11 @@ function incomparableSides({ candidate, trials, differs, basis }: Judged, baseli
   };
 }
 
-/** Who may run verdicts again until they suit has no verdict. */
+/** Who may run results again until they suit has no verdict. */
 function rerollFindings({ rerolls }: GateRules, { scorecard }: Side): Finding[] {
   const again = scorecard.rerolls.reduce((sum, { decidedAgain }) => sum + decidedAgain, 0);
   if (rerolls === 'any' || again === 0) return [];
-  const message = `${plural(again, 'run')} that had a verdict of the graders ${again === 1 ? 'was' : 'were'} run again, and \`rerolls\` is infra`;
+  const message = `${plural(again, 'run')} that counted as failed ${again === 1 ? 'was' : 'were'} run again, and \`rerolls\` is infra`;
   const reason = reasonOf({ code: 'VERDICTS_REROLLED', message, rule: 'rerolls', limit: 0, actual: again });
   return [{ verdict: 'block', reason, open: [] }];
 }

@@ -127,6 +127,18 @@ describe('a gate', () => {
     expect(open.evidence.wouldDecide.message).toContain(`POST /scorecards/${lost}/retry?class=infra`);
   });
 
+  test.each(['agent', 'harness', 'config'])(
+    'blocks what broke by the fault of its %s also where it was run again until it passed',
+    async (fault) => {
+      const first = await finished([`errored/${fault}/TIMEOUT`]);
+      const { body } = await api.send('POST', `/scorecards/${first}/retry?class=${fault}`);
+      await finish(api, body.id, ['passed']);
+      const judged = (await gate({ candidate: body.id, policy: ALL_PASS })).body;
+      expect(judged).toMatchObject({ verdict: 'block', reasons: [{ code: 'VERDICTS_REROLLED', actual: 1 }] });
+      expect((await gate({ candidate: body.id, policy: { ...ALL_PASS, rerolls: 'any' } })).body.verdict).toBe('pass');
+    },
+  );
+
   test('is not_comparable for another dataset, and compares what is the same if told to', async () => {
     const cases = Array.from({ length: 10 }, (_, at) => ({
       id: `case-${at}`,

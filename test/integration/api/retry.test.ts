@@ -110,6 +110,28 @@ describe('a retry', () => {
     ]);
   });
 
+  test.each([
+    ['?class=infra&class=cancelled', 0],
+    ['?class=config', 1],
+    ['?class=harness', 1],
+    ['?class=agent', 1],
+    ['?class=failed', 1],
+    ['?class=errored&class=failed&class=cancelled', 4],
+  ])('by %s tells how many of those results a gate counts as failures', async (query, decidedAgain) => {
+    const id = await submit();
+    await finish(id, MIXED);
+    const { body } = await retry(id, query);
+    expect((await view(body.id)).rerolls).toEqual([expect.objectContaining({ decidedAgain })]);
+  });
+
+  test('of what a person settled runs nothing again that was decided', async () => {
+    const id = await submit();
+    await finish(id, MIXED);
+    await sql(`UPDATE runs SET decided_by = 'ann' WHERE id IN ($1, $2)`, [`${id}.1`, `${id}.5`]);
+    const { body } = await retry(id, '?class=failed&class=agent');
+    expect((await view(body.id)).rerolls).toEqual([expect.objectContaining({ retried: 2, decidedAgain: 0 })]);
+  });
+
   test('that runs again what never began says that it was its first attempt', async () => {
     const id = await submit();
     await finish(id, ['cancelled', 'passed']);
