@@ -67,7 +67,7 @@ function rowOf(seed: number, rules: object, change: Change, errorRate: number): 
   const ran: number[] = [];
   for (let request = 0; request < PULL_REQUESTS; request += 1) {
     const cases = shuffled(seed, request, aPullRequest(change));
-    const open = cases.map(({ known: _, ...each }) => ({ ...each, mayBeInfra: true }));
+    const open = cases.map(({ known: _, ...each }) => ({ ...each, isMeasured: false, mayBeInfra: true }));
     const after = (ended: number) => judgeEarly(plan, [...cases.slice(0, ended), ...open.slice(ended)])?.verdict;
     whole = after(CASES) ?? 'none';
     let settled = STEP;

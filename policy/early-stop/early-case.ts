@@ -21,7 +21,9 @@ export interface EarlyCase {
   before?: Known;
   /** Absent: it may still come to anything. */
   known?: Known;
-  /** It may be infrastructure that leaves it without a verdict. */
+  /** Whether it counts as measured, whatever comes: it passed, or every trial of it is known. */
+  isMeasured: boolean;
+  /** It may count as one that infrastructure errored: not passed, with a trial that it failed or still may. */
   mayBeInfra: boolean;
   isCancelled: boolean;
 }
@@ -62,13 +64,16 @@ interface Trials {
 /** `needed`: how many trials must pass; absent: all. */
 export function earlyCase({ caseId, tags, trials, before }: Trials, needed: number = trials.length): EarlyCase {
   const known = knownOfTrials(trials, needed);
-  const isInfra = trials.some(({ errorClass, isDecided }) => errorClass === 'infra' && !isDecided);
+  const isEachKnown = trials.map(knownOf).every((trial) => trial === 'passed' || trial === 'failed');
+  const mayBeInfra = ({ outcome, errorClass, isDecided }: EarlyTrial): boolean =>
+    !isDecided && (outcome === undefined || errorClass === 'infra');
   return {
     caseId,
     tags,
     ...(before && { before: knownBefore(before, needed) }),
     ...(known && { known }),
-    mayBeInfra: known === undefined || (known === 'unknown' && isInfra),
+    isMeasured: known === 'passed' || (known === 'failed' && isEachKnown),
+    mayBeInfra: known !== 'passed' && trials.some(mayBeInfra),
     isCancelled: trials.some(isCancelled),
   };
 }

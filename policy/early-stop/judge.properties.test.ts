@@ -26,7 +26,7 @@ const anEnd = fc.oneof(
 const aBound = fc.record({ minPassRate: aShare, maxRegressions: aCount }, { requiredKeys: [] });
 
 /** Case `c-0` has the tag that rules are about, so that none is about nothing. */
-const aScorecard = fc.integer({ min: 1, max: 2 }).chain((trials) =>
+const aScorecard = fc.integer({ min: 1, max: 3 }).chain((trials) =>
   fc.record({
     trials: fc.constant(trials),
     cases: fc.array(

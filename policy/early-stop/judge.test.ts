@@ -69,6 +69,20 @@ test.each([
   expect(found?.verdict).toBe(verdict);
 });
 
+test.each([
+  [undefined, 'a trial that infrastructure failed', [FAILED, INFRA, PASSED], { minCoverage: 0.95 }],
+  [undefined, 'a trial that still runs', [FAILED, OPEN, PASSED], { minCoverage: 0.95 }],
+  [undefined, 'a trial that infrastructure failed', [FAILED, INFRA, PASSED], { maxInfraShare: 0.05 }],
+  [undefined, 'a trial that still runs', [FAILED, OPEN, PASSED], { maxInfraShare: 0.05 }],
+  ['pass', 'only trials that are known', [FAILED, AGENT, PASSED], { minCoverage: 0.9, maxInfraShare: 0.05 }],
+] as const)('without error: %s where two cases failed with %s, case %#', (verdict, _title, trials, rules) => {
+  const cases = Array.from({ length: 20 }, (_, i) => {
+    const ended = i < 2 ? trials : [PASSED, PASSED, PASSED];
+    return earlyCase({ caseId: `case-${i}`, tags: [], trials: i === 19 ? [OPEN, OPEN, OPEN] : ended });
+  });
+  expect(judgeEarly(planOf({ minPassRate: 0.5, ...rules }, { errorRate: 0 }), cases)?.verdict).toBe(verdict);
+});
+
 test('says nothing before as many cases as were asked for have a verdict', () => {
   const cases = casesOf('ffff......');
   expect(judgeEarly(planOf({ minPassRate: 1 }, { minCases: 5 }), cases)).toBeUndefined();

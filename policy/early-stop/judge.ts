@@ -56,11 +56,11 @@ export const isCriticalBy =
     (critical?.cases?.some((id) => id === caseId) ?? false) ||
     (critical?.tags?.some((tag) => tags.includes(tag)) ?? false);
 
-/** Enough cases are judged already, and infrastructure stays within its share even if it fails all the others. */
+/** Enough cases are measured already, at least one, and infrastructure stays within its share even if it fails all the others. */
 function isCovered({ minCoverage, maxInfraShare }: GateRules, cases: readonly EarlyCase[]): boolean {
-  const covered = cases.filter(({ known }) => known === 'passed' || known === 'failed').length;
+  const covered = cases.filter(({ isMeasured }) => isMeasured).length;
   const infra = cases.filter(({ mayBeInfra }) => mayBeInfra).length;
-  return covered / cases.length >= minCoverage && infra / cases.length <= maxInfraShare;
+  return covered > 0 && covered / cases.length >= minCoverage && infra / cases.length <= maxInfraShare;
 }
 
 function sentence(
