@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { kinOf } from '../cli/ci/baseline.js';
 import { type Evaluation, evaluate } from '../cli/ci/evaluate.js';
 import { makeRoom } from '../cli/ci/outputs.js';
 import { supersede } from '../cli/ci/supersede.js';
@@ -40,12 +41,16 @@ async function evaluated(session: Session, { env, inputs, occasion }: Step): Pro
   const filter = { ids, tags, limit };
   const cases = Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
   const metadata = metadataOf(env, occasion, keyOf(env, inputs));
+  // By the names of workflow and job alone, those of a pull request and those of its base need not be the same.
+  const { key, ...others } = kinOf(metadata);
+  const kin = inputs.key === undefined ? others : { ...others, key: inputs.key };
   return evaluate(session, {
     scorecard: { dataset, harness, runtime, cases, trials, params, metadata },
     ...{ dataset, harness, idempotencyKey: randomUUID() },
     policy: inputs.policy,
     baseline: inputs.baseline,
     baselineBranch: inputs['baseline-branch'] ?? occasion.baseBranch,
+    kin,
     earlyStop: inputs['early-stop'],
     timeoutSec: timeout === undefined ? undefined : timeout * MINUTE_SEC,
     patienceSec: inputs.patience,

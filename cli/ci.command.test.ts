@@ -22,6 +22,11 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const [OLD, OWN] = ['0', '1'].map((digit) => `sc_01k5q8zj3v000000000000000${digit}`);
 const words = ['ci', '--dataset', 'tasks', '--harness', 'solver@2', '--runtime', 'desk'];
 const done = aScorecard({ id: OWN, counts: { passed: 2 } });
+const { counts, rates } = aScorecard();
+const aReroll = {
+  ...{ scorecard: 'sc_0', classes: ['infra'], retried: 1, decidedAgain: 0, by: null, at: '' },
+  ...{ counts, rates },
+};
 
 interface Site {
   scorecard?: ReturnType<typeof aScorecard>;
@@ -142,6 +147,27 @@ describe('everdict ci', () => {
     });
     expect(bodyOf(all, '/scorecards/gate')).toMatchObject({ baseline: OLD, policy: { maxRegressions: 0 } });
     expect(exitCode).toBe(0);
+  });
+
+  test('the baseline of a branch is of the same repository and key, where they are known', async () => {
+    const branch = ['--baseline-branch', 'main'];
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'Acme/Agent', GITHUB_REF: 'refs/pull/7/merge' };
+    const entriesOf = async (more: string[], options = {}) =>
+      asked((await everdict([...words, ...branch, ...more], aSite(), options)).asked, 'GET', '/scorecards')[0]?.entries;
+    expect(await entriesOf([])).toEqual(['branch=main']);
+    expect(await entriesOf([], { env })).toEqual(['branch=main', 'repository=acme/agent']);
+    const matrix = await entriesOf(['--metadata', 'key=big', '--metadata', 'model=x'], { env });
+    expect(matrix).toEqual(['branch=main', 'repository=acme/agent', 'key=big']);
+  });
+
+  test.each([
+    ['judged anew by other graders', { regradeOf: 'sc_0' }],
+    ['cancelled in part', { counts: { passed: 3, cancelled: 1 } }],
+    ['run again where it had failed', { retryOf: 'sc_0', rerolls: [{ ...aReroll, decidedAgain: 1 }] }],
+  ])('the baseline of a branch is none that was %s', async (_how, parts) => {
+    const ofBranch = [aScorecard({ id: 'sc_2', ...parts }), aScorecard({ id: OLD, rerolls: [aReroll] })];
+    const { asked: all } = await everdict([...words, '--baseline-branch', 'main'], aSite({ ofBranch }));
+    expect(bodyOf(all, '/scorecards/gate')).toMatchObject({ baseline: OLD });
   });
 
   test('the first of a branch runs, cannot be told, and says so', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { jsonReport } from '../reports/json.js';
+import { kinOf } from './ci/baseline.js';
 import { type EvaluationRequest, evaluate } from './ci/evaluate.js';
 import { originOf } from './ci/origin.js';
 import { makeRoom, type Outputs, wantsAllRuns, writeOutputs } from './ci/outputs.js';
@@ -89,7 +90,7 @@ function requestOf(session: Session, options: CiOptions): EvaluationRequest {
   const { dataset, harness, policy, baseline, baselineBranch, earlyStop, timeout, patience } = options;
   const metadata = { ...originOf(session.terminal.env), ...options.metadata };
   return {
-    ...{ dataset, harness, policy, baseline, baselineBranch },
+    ...{ dataset, harness, policy, baseline, baselineBranch, kin: kinOf(metadata) },
     scorecard: scorecardRequest({ ...options, metadata }),
     idempotencyKey: options.idempotencyKey ?? randomUUID(),
     on: options.intersection ? 'intersection' : undefined,

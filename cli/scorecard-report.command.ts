@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { findBaseline } from './ci/baseline.js';
+import { findBaseline, kinOf } from './ci/baseline.js';
 import { reportDataOf } from './ci/judge.js';
 import { type ReportFormat, WRITERS, writeReport } from './ci/outputs.js';
 import { optionsOf, withExamples } from './options.js';
@@ -49,10 +49,10 @@ const SHORTLY = { patienceMs: 5_000, signal: new AbortController().signal };
 async function report(session: Session, id: string, options: ReportOptions): Promise<void> {
   const { format, out } = options;
   const { reply: scorecard } = await readScorecard(session, id);
-  const { dataset, harness } = scorecard;
+  const { dataset, harness, metadata } = scorecard;
   const on = options.intersection ? 'intersection' : undefined;
   const gate = await lastGate(session, id);
-  const wanted = await findBaseline(session, SHORTLY, { ...options, dataset, harness }, id);
+  const wanted = await findBaseline(session, SHORTLY, { ...options, dataset, harness, kin: kinOf(metadata) }, id);
   const baseline = wanted ?? gate?.evidence.baseline?.id;
   const runs = format === 'md' ? 'not-passed' : 'all';
   const text = WRITERS[format](await reportDataOf(session, SHORTLY, { scorecard, baseline, on, gate, runs }));

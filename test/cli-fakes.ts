@@ -76,6 +76,8 @@ export interface Asked {
   method: string;
   path: string;
   query: Record<string, string>;
+  /** Each `metadata` of the query. */
+  entries: string[];
   headers: IncomingMessage['headers'];
   body: string;
 }
@@ -97,7 +99,8 @@ export async function aPlatform(answer: (asked: Asked, calls: number) => Answer)
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method = '', headers } = request;
-    const one = { method, headers, body, path: url.pathname, query: Object.fromEntries(url.searchParams) };
+    const query = Object.fromEntries(url.searchParams);
+    const one = { method, headers, body, path: url.pathname, query, entries: url.searchParams.getAll('metadata') };
     asked.push(one);
     const reply = answer(one, asked.length);
     if (reply === 'drop') {

@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 import { plain } from '../text.js';
 import { follow } from '../watch.js';
 import { ScorecardReply, Submitted } from '../wire.js';
-import { type BaselineRequest, findBaseline } from './baseline.js';
+import { type BaselineRequest, findBaseline, wantedEntries } from './baseline.js';
 import { judge, reportDataOf, type WantedRuns } from './judge.js';
 import { type Patience, patiently } from './patience.js';
 import { defaultRules, needsBaseline, type Policy, readPolicy } from './policy.js';
@@ -84,8 +84,8 @@ async function prepare(session: Session, patience: Patience, request: Evaluation
   return { policy, baseline };
 }
 
-const noBaseline = ({ dataset, harness, baselineBranch }: EvaluationRequest): string =>
-  `no completed scorecard of ${dataset} with ${harness} has the metadata branch=${baselineBranch}`;
+const noBaseline = (request: EvaluationRequest): string =>
+  `no completed scorecard of ${request.dataset} with ${request.harness} has the metadata ${wantedEntries(request).join(' ')}`;
 
 /** The answer may be lost with the connection: the same key again is the same scorecard. */
 async function submitOnce(

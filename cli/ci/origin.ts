@@ -16,7 +16,8 @@ function github(env: CliEnv): Entries | undefined {
     sha: env.GITHUB_SHA,
     branch: env.GITHUB_HEAD_REF ?? env.GITHUB_REF_NAME,
     pr: /^refs\/pull\/(\d+)\//.exec(env.GITHUB_REF ?? '')?.[1],
-    repository,
+    // Its names are the same in any case.
+    repository: repository?.toLowerCase(),
     url: repository && run && `${server}/${repository}/actions/runs/${run}`,
   };
 }
