@@ -181,6 +181,32 @@ describe('everdict ci', () => {
     expect(judged.exitCode).toBe(0);
   });
 
+  test.each([
+    ['there is no baseline yet', ['is needed: `maxRegressions` counts against it'], []],
+    ['the baseline has other cases', ['lacks 1 of the selected cases', 'is of tasks@1'], [aScorecard({ id: OLD })]],
+  ])('with an early end, where %s, it runs to the end and says so', async (_when, messages, ofBranch) => {
+    const errors = messages.map((message) => ({ path: 'earlyStop.baseline', message }));
+    const first = ({ method, path: at, body }: Asked) =>
+      method === 'POST' && at === '/scorecards' && JSON.parse(body).earlyStop
+        ? problem(400, { code: 'BAD_REQUEST', detail: 'the scorecard cannot end early: earlyStop.baseline: …', errors })
+        : undefined;
+    const more = ['--baseline-branch', 'main', '--early-stop'];
+    const { asked: all, err, exitCode } = await everdict([...words, ...more], aSite({ ofBranch, first }));
+    const submits = asked(all, 'POST', '/scorecards');
+    expect(submits.map(({ body }) => 'earlyStop' in JSON.parse(body))).toEqual([true, false]);
+    expect(new Set(submits.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(err).toContain('note: it runs to its end, whatever the verdict: the scorecard cannot end early');
+    expect(exitCode).toBe(ofBranch.length > 0 ? 0 : 2);
+  });
+
+  test('with an early end by rules that are wrong, nothing runs', async () => {
+    const errors = ['earlyStop.baseline', 'earlyStop.policy.critical.cases'].map((at) => ({ path: at, message: 'no' }));
+    const first = ({ method, path: at }: Asked) =>
+      method === 'POST' && at === '/scorecards' ? problem(400, { code: 'BAD_REQUEST', errors }) : undefined;
+    const { asked: all, exitCode } = await everdict([...words, '--early-stop'], aSite({ first }));
+    expect([exitCode, asked(all, 'POST', '/scorecards').length]).toEqual([3, 1]);
+  });
+
   test('a scorecard is never its own baseline, also where the step is tried again', async () => {
     const ofBranch = [aScorecard({ id: OWN }), aScorecard({ id: OLD })];
     const { asked: all } = await everdict([...words, '--baseline-branch', 'main'], aSite({ ofBranch }));

@@ -87,22 +87,41 @@ async function prepare(session: Session, patience: Patience, request: Evaluation
 const noBaseline = (request: EvaluationRequest): string =>
   `no completed scorecard of ${request.dataset} with ${request.harness} has the metadata ${wantedEntries(request).join(' ')}`;
 
-/** The answer may be lost with the connection: the same key again is the same scorecard. */
+/** Whole where it could only end early against another baseline: it may be the first of its kind, and the next one's. */
 async function submitOnce(
   session: Session,
   patience: Patience,
-  { scorecard, idempotencyKey, earlyStop, timeoutSec, dataset, harness }: EvaluationRequest,
+  request: EvaluationRequest,
   { policy, baseline }: Plan,
 ): Promise<string> {
+  const { earlyStop, dataset, harness } = request;
   const early = earlyStop && { policy: policy.asked, baseline, ...earlyStop };
-  const body = jsonBody({ ...scorecard, deadlineSec: timeoutSec, earlyStop: early });
-  const headers = { 'idempotency-key': idempotencyKey };
-  const { reply } = await patiently(session, patience, () =>
-    session.client.post('/scorecards', Submitted, { body, headers }),
-  );
+  const { reply } = await submit(session, patience, request, early).catch((error: unknown) => {
+    if (!early || !isOfBaseline(error)) throw error;
+    session.note(`note: it runs to its end, whatever the verdict: ${plain(error.message)}`);
+    return submit(session, patience, request);
+  });
   for (const warning of reply.warnings) session.note(`note: ${plain(warning)}`);
   session.note(`${reply.id}: ${reply.cases} runs of ${dataset} with ${harness}`);
   return reply.id;
+}
+
+/** The answer may be lost with the connection: the same key again is the same scorecard. */
+function submit(
+  session: Session,
+  patience: Patience,
+  { scorecard, idempotencyKey, timeoutSec }: EvaluationRequest,
+  earlyStop?: object,
+) {
+  const body = jsonBody({ ...scorecard, deadlineSec: timeoutSec, earlyStop });
+  const headers = { 'idempotency-key': idempotencyKey };
+  return patiently(session, patience, () => session.client.post('/scorecards', Submitted, { body, headers }));
+}
+
+/** Whether a submit was refused for nothing but the baseline of its early end: that is missing, or differs. */
+function isOfBaseline(error: unknown): error is CliError {
+  const faults = error instanceof CliError ? (error.problem?.errors ?? []) : [];
+  return faults.length > 0 && faults.every(({ path }) => path === 'earlyStop.baseline');
 }
 
 async function finish(
