@@ -1,16 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { lateReason } from '../policy/deadline.js';
-import { affected, row, rows, transaction } from './sql.js';
-
-/** Runs that are ended in one transaction. */
-const BATCH = 1_000;
+import { lockOpenRuns } from './open-runs.js';
+import { affected, row, transaction } from './sql.js';
 
 export class DeadlineStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
    * Ends every run of the scorecard that has no outcome: what was to be cancelled is cancelled, the others are errored. A
-   * run that leaves an attempt has it removed like one that settled. One whose record is stored settles by that.
+   * run that leaves an attempt has it removed like one that settled.
    */
   async endLate(scorecardId: string): Promise<void> {
     const scorecard = await row<{ sec: number }>(
@@ -25,13 +23,7 @@ export class DeadlineStore {
 
   private endBatch(scorecardId: string, reasons: string[]): Promise<number> {
     return transaction(this.dataSource, async (db) => {
-      const late = await rows<{ id: string }>(
-        db,
-        `SELECT id FROM runs r WHERE scorecard_id = $1 AND outcome IS NULL AND NOT EXISTS (
-           SELECT FROM attempts a WHERE a.run_id = r.id AND a.attempt = r.open_attempt AND a.record IS NOT NULL)
-         ORDER BY id LIMIT $2 FOR NO KEY UPDATE OF r`,
-        [scorecardId, BATCH],
-      );
+      const late = await lockOpenRuns(db, scorecardId);
       return affected(
         db,
         `UPDATE runs SET settled_at = now(), settled_attempt = open_attempt, open_attempt = NULL,
@@ -41,7 +33,7 @@ export class DeadlineStore {
            reason = CASE WHEN cancel_requested_at IS NOT NULL THEN NULL WHEN open_attempt IS NOT NULL THEN $2
              WHEN asked_at IS NOT NULL THEN $3 ELSE $4 END
          WHERE id = ANY ($1) AND outcome IS NULL`,
-        [late.map(({ id }) => id), ...reasons],
+        [late, ...reasons],
       );
     });
   }

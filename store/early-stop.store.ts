@@ -5,11 +5,9 @@ import type { Outcome } from '../contracts/run.js';
 import type { CaseFilter } from '../contracts/scorecard.js';
 import { type EarlyCase, type EarlyTrial, earlyCase } from '../policy/early-stop/early-case.js';
 import type { SelectedCase } from '../policy/early-stop/fit.js';
+import { lockOpenRuns } from './open-runs.js';
 import { filterParams, selectedCases } from './selected-cases.js';
 import { affected, type Queryable, row, rows, transaction } from './sql.js';
-
-/** Runs that are cancelled in one transaction. */
-const BATCH = 1_000;
 
 export interface EarlyStopState {
   plan: EarlyStopPlan;
@@ -87,7 +85,7 @@ export class EarlyStopStore {
   /** Whether it ends with this verdict: one that is finished, is being cancelled, or has nothing left to end, does not. */
   async stop(id: string, verdict: Omit<StoppedEarly, 'at'>): Promise<boolean> {
     const isStopped = await transaction(this.dataSource, async (db) => {
-      const open = await lockOpen(db, id);
+      const open = await lockOpenRuns(db, id);
       if (open.length === 0 || !(await noteStop(db, id, verdict))) return false;
       await cancel(db, open);
       return true;
@@ -99,25 +97,13 @@ export class EarlyStopStore {
   async cancelRest(id: string): Promise<true> {
     const next = (): Promise<number> =>
       transaction(this.dataSource, async (db) => {
-        const open = await lockOpen(db, id);
+        const open = await lockOpenRuns(db, id);
         await cancel(db, open);
         return open.length;
       });
     while ((await next()) > 0);
     return true;
   }
-}
-
-/** Some of the runs without outcome; one whose record is stored settles by that. */
-async function lockOpen(db: Queryable, scorecardId: string): Promise<string[]> {
-  const open = await rows<{ id: string }>(
-    db,
-    `SELECT id FROM runs r WHERE scorecard_id = $1 AND outcome IS NULL AND NOT EXISTS (
-       SELECT FROM attempts a WHERE a.run_id = r.id AND a.attempt = r.open_attempt AND a.record IS NOT NULL)
-     ORDER BY id LIMIT $2 FOR NO KEY UPDATE OF r`,
-    [scorecardId, BATCH],
-  );
-  return open.map(({ id }) => id);
 }
 
 async function noteStop(db: Queryable, scorecardId: string, verdict: Omit<StoppedEarly, 'at'>): Promise<boolean> {

@@ -25,18 +25,16 @@ export class EarlyStopService {
     if (!earlyStop) return undefined;
     const { policy, baseline, errorRate, minCases } = earlyStop;
     const used = await this.policies.resolve(workspace, policy);
-    const before = baseline === undefined ? undefined : await this.sides.readFinished(workspace, baseline);
-    const batch = { dataset: `${dataset.id}@${dataset.version}`, trials };
-    const errors = misfits(used.rules, { ...batch, ...(await this.earlyStops.selection(dataset.pk, filter)) }, before);
+    const selection = await this.earlyStops.selection(dataset.pk, filter);
+    const batch = { dataset: `${dataset.id}@${dataset.version}`, trials, ...selection };
+    const { before, errors } = await this.sides.inTurn(async () => {
+      const side = baseline === undefined ? undefined : await this.sides.readFinished(workspace, baseline);
+      return { before: side?.scorecard.id, errors: misfits(used.rules, batch, side) };
+    });
     if (errors.length > 0) {
       const said = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
       throw new PlatformError('BAD_REQUEST', `the scorecard cannot end early: ${said}`, { errors });
     }
-    return {
-      policy: used,
-      baseline: before?.scorecard.id ?? null,
-      errorRate,
-      minCases,
-    };
+    return { policy: used, baseline: before ?? null, errorRate, minCases };
   }
 }

@@ -2,6 +2,7 @@ import type { FieldError } from '../../contracts/errors.js';
 import { fieldPath, quoted } from '../../contracts/field-path.js';
 import type { GateRules } from '../../contracts/gate.js';
 import type { Side } from '../comparison/side.js';
+import { named } from '../gate/finding.js';
 
 /** A case that a scorecard is to have. */
 export interface SelectedCase {
@@ -21,12 +22,6 @@ export interface Batch {
 
 const POLICY = ['earlyStop', 'policy'] as const;
 const BASELINE = 'earlyStop.baseline';
-const MOST_NAMED = 5;
-
-function named(ids: readonly string[]): string {
-  const first = ids.slice(0, MOST_NAMED).map((id) => quoted(id));
-  return ids.length > first.length ? `${first.join(', ')} and ${ids.length - first.length} more` : first.join(', ');
-}
 
 /** Why a scorecard cannot end early by these rules, against this baseline; empty: it can. */
 export function misfits(rules: GateRules, batch: Batch, baseline: Side | undefined): FieldError[] {

@@ -1,3 +1,4 @@
+import { SidesService } from '../../../api/scorecards/sides.service.js';
 import { type Api, type Reply, registerWorld, startApi } from './server.js';
 
 let api: Api;
@@ -273,6 +274,25 @@ describe('a scorecard that may end early', () => {
     const { status, body } = await submitEarly(policy, parts);
     expect(status).toBe(400);
     expect(body.errors.map((error: { path: string }) => error.path)).toEqual([path]);
+  });
+
+  test('waits for its turn among those who read whole scorecards', async () => {
+    const baseline = await finished();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const sides = api.app.get(SidesService, { strict: false });
+    const holders = [sides.inTurn(() => held), sides.inTurn(() => held)];
+    let isAnswered = false;
+    const submitted = submitEarly({ maxRegressions: 0 }, { baseline }).finally(() => {
+      isAnswered = true;
+    });
+    for (let i = 0; i < 20; i += 1) await submit();
+    expect(isAnswered).toBe(false);
+    release();
+    await Promise.all(holders);
+    expect((await submitted).status).toBe(202);
   });
 
   test('is refused with a baseline that is not there, not finished, or of something else', async () => {
