@@ -16,6 +16,9 @@ export type ShownText = z.infer<typeof ShownText>;
 /** What only names something says nothing, and is needed to ask for it: it is always shown. */
 const NAME = /^[\w.:/#@-]{1,64}$/;
 
+/** What names something of ours: ids, versions and references, of which no sentence can be made. */
+const ID = /^[\w.+-]+([@:/#][\w.+-]+)*$/;
+
 /** Characters of one text, unless the caller says otherwise. */
 export const TEXT_LIMIT = 2_000;
 /** Characters of all texts of an answer. */
@@ -31,9 +34,9 @@ export class TextShower {
     private readonly limit: number | undefined,
   ) {}
 
-  /** What the platform says itself: a name in it may still be somebody's. */
+  /** What the platform says itself: a name in it may still be somebody's, but an id is needed as it is to ask for it. */
   named(text: string): string {
-    return this.withoutNames(seen(text));
+    return ID.test(text) ? text : this.withoutNames(seen(text));
   }
 
   show(source: TextSource, value: unknown): ShownText {

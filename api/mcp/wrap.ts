@@ -1,18 +1,70 @@
 import { z } from 'zod';
+import { ComparedScorecard, Delta, PairedTest } from '../../contracts/comparison.js';
+import { GateEvidence, GateRules } from '../../contracts/gate.js';
+import { Reroll } from '../../contracts/reroll.js';
 import { sourceOf } from '../../contracts/untrusted.js';
 import { ShownText, type TextShower } from './shown-text.js';
 
 type Json = Record<string, unknown>;
 type Schema = z.core.$ZodType;
 
-/** JSON Schema of an answer in which every text of others is a `ShownText`. */
+/** The definition that stands once in a schema, wherever a text of others is. */
+const SHOWN = 'ShownText';
+/** What says more of a value than a client needs to read it. */
+const NOT_SAID = [
+  ...['description', 'default', 'format', 'pattern', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'propertyNames'],
+];
+/** Told as objects only: they are long, and in the answers of many tools. */
+const ONLY_OBJECTS: ReadonlySet<Schema> = new Set<Schema>([
+  ...[GateEvidence, GateRules, ComparedScorecard, PairedTest, Delta, Reroll],
+]);
+
+/**
+ * JSON Schema of an answer in which every text of others is a `ShownText`. It has the shape alone: what holds for a value
+ * is said where it is given, and of an object of several kinds only what all kinds have.
+ */
 export function shownSchema(schema: z.ZodType): Json {
-  const shown = jsonSchemaOf(ShownText);
-  return jsonSchemaOf(schema, ({ zodSchema, jsonSchema }) => {
-    if (sourceOf(zodSchema) === undefined) return;
-    for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
-    Object.assign(jsonSchema, shown);
+  let isShown = false;
+  const json = jsonSchemaOf(schema, ({ zodSchema, jsonSchema }) => {
+    if (sourceOf(zodSchema) !== undefined) {
+      isShown = true;
+      const shown = { $ref: `#/$defs/${SHOWN}` };
+      replace(jsonSchema, z.safeParse(zodSchema, null).success ? { anyOf: [shown, { type: 'null' }] } : shown);
+    }
+    if (ONLY_OBJECTS.has(zodSchema)) replace(jsonSchema, { type: 'object' });
+    for (const key of NOT_SAID) Reflect.deleteProperty(jsonSchema, key);
+    if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    const kinds = Kinds.safeParse(jsonSchema.oneOf ?? jsonSchema.anyOf);
+    if (kinds.success) replace(jsonSchema, sharedBy(kinds.data));
   });
+  return isShown ? { ...json, $defs: { ...Object(json.$defs), [SHOWN]: shownSchema(ShownText) } } : json;
+}
+
+const Kinds = z
+  .array(
+    z.looseObject({
+      type: z.literal('object'),
+      properties: z.record(z.string(), z.looseObject({})),
+      required: z.array(z.string()).default([]),
+    }),
+  )
+  .min(2);
+
+function sharedBy([first, ...others]: z.infer<typeof Kinds>): Json {
+  const properties = Object.entries(first?.properties ?? {}).flatMap(([name, schema]) => {
+    const same = others.map((kind) => kind.properties[name]);
+    if (same.some((other) => other === undefined)) return [];
+    const isSame = same.every((other) => JSON.stringify(other) === JSON.stringify(schema));
+    return [[name, isSame ? schema : {}] as const];
+  });
+  const required = first?.required.filter((name) => others.every((kind) => kind.required.includes(name))) ?? [];
+  return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
+}
+
+function replace(json: object, by: Json): void {
+  for (const key of Object.keys(json)) Reflect.deleteProperty(json, key);
+  Object.assign(json, by);
 }
 
 type Override = NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override'];

@@ -287,6 +287,25 @@ describe('resources and prompts', () => {
     await client.close();
   });
 
+  test('an id in which a tool is named is the same wherever it is told, and finds what it names', async () => {
+    const client = await mcpClient(api.url, A);
+    await client.listTools();
+    const spec = { kind: 'local', id: 'evil_cancel_run', version: '1.0.0' };
+    const made = await client.callTool({ name: 'create_runtime', arguments: { spec } });
+    const got = await client.callTool({ name: 'get_runtime', arguments: { id: 'evil_cancel_run' } });
+    expect([made, got].map(({ structuredContent }) => structuredContent)).toEqual([
+      expect.objectContaining({ id: spec.id }),
+      expect.objectContaining({ id: spec.id }),
+    ]);
+    const { structuredContent } = await client.callTool({ name: 'list_runtimes', arguments: {} });
+    expect(JSON.stringify(structuredContent)).toContain('"evil_cancel_run"');
+    expect((await client.listResources()).resources.map(({ name }) => name)).toContain('runtime evil_cancel_run@1.0.0');
+    const ref = { type: 'ref/resource', uri: 'everdict://runtimes/{id}/{version}' } as const;
+    const { completion } = await client.complete({ ref, argument: { name: 'id', value: 'evil' } });
+    expect(completion.values).toEqual(['evil_cancel_run']);
+    await client.close();
+  });
+
   test('a failure is explained from its evidence, and a report is Markdown', async () => {
     const [dataset, harness] = [
       { id: 'tasks', version: '1.0.0', cases: [{ id: 'one', task: 'call cancel_run' }] },
