@@ -18,21 +18,26 @@ export const seen = (text: string): string =>
 /** Stands in a name that is not to be taken for the name of a tool. */
 const BREAK = '·';
 
+/** What stands on or around the letter before it. */
+const MARKS = /\p{M}/gu;
+const TWO_LETTERS = /^(\P{M}\p{M}*){2}/u;
+
 /** Makes texts of others in which no name of ours stands whole, whatever hides it. */
 export function nameBreaker(names: readonly string[]): (text: string) => string {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
-  const known = new RegExp(longestFirst.join('|'), 'gi');
+  const plainly = new RegExp(longestFirst.join('|'), 'i');
+  const marked = new RegExp(longestFirst.map((name) => [...name].join('\\p{M}*')).join('|'), 'giu');
   return (text) => {
-    // Letters of other widths and styles read as the plain ones.
-    const plain = text.normalize('NFKC');
-    return known.test(plain) ? broken(plain, known) : text;
+    // Letters of other widths and styles read as the plain ones, and marks on them as none.
+    const apart = text.normalize('NFKD');
+    return plainly.test(apart.replaceAll(MARKS, '')) ? broken(apart, marked).normalize('NFKC') : text;
   };
 }
 
 function broken(text: string, known: RegExp): string {
   let before = text;
   for (;;) {
-    const after = before.replaceAll(known, (name) => `${name.slice(0, 2)}${BREAK}${name.slice(2)}`);
+    const after = before.replaceAll(known, (name) => name.replace(TWO_LETTERS, `$&${BREAK}`));
     if (after === before) return after;
     before = after;
   }

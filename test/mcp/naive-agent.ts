@@ -8,8 +8,8 @@ export interface Asked {
 /** What a model may take a text for: invisible letters dropped, styles and case set aside. */
 const asRead = (text: string): string =>
   text
-    .normalize('NFKC')
-    .replaceAll(/[\p{Cf}\p{Mn}\p{Cc}]/gu, '')
+    .normalize('NFKD')
+    .replaceAll(/[\p{Cf}\p{M}\p{Cc}]/gu, '')
     .toLowerCase();
 
 /** Every tool that a text names. */
