@@ -6,12 +6,18 @@ import { Rate } from './scorecard-numbers.js';
 import { untrusted } from './untrusted.js';
 
 const Share = z.number().min(0).max(1);
+const MAX_TAG_RULES = 100;
 const MostCases = z.int().min(0).max(100_000);
 
 /** What cases with a tag must reach, beside all of them. */
 const TagRule = z
   .strictObject({ minPassRate: Share.optional(), maxRegressions: MostCases.optional() })
   .refine((rule) => Object.keys(rule).length > 0, 'says nothing: give `minPassRate` or `maxRegressions`');
+
+/** Each is counted over all cases. */
+const TagRules = z
+  .record(z.string().min(1).max(63), TagRule)
+  .refine((rules) => Object.keys(rules).length <= MAX_TAG_RULES, `at most ${MAX_TAG_RULES} tags`);
 
 /**
  * Every share is of 1, over the expected cases (not their trials): those of the baseline and the candidate's own. A case
@@ -22,7 +28,7 @@ const Rules = z.strictObject({
   minPassRate: Share.optional(),
   /** At most so many cases that passed in the baseline do not now. Needs a baseline. */
   maxRegressions: MostCases.optional(),
-  perTag: untrusted('user', z.record(z.string().min(1).max(63), TagRule)).optional(),
+  perTag: untrusted('user', TagRules).optional(),
   /** Cases that must pass, by id or by tag; each of them must be there. */
   critical: z
     .strictObject({

@@ -3,6 +3,7 @@ import { type Api, type Reply, registerWorld, startApi } from './server.js';
 
 const ALL_PASS = { minPassRate: 1 };
 const NONE_REGRESSES = { maxRegressions: 0 };
+const tagRules = (tags: number) => Object.fromEntries(Array.from({ length: tags }, (_, at) => [`tag-${at}`, ALL_PASS]));
 
 let api: Api;
 /** Finished scorecards: `good` is pinned as `main`. */
@@ -81,6 +82,7 @@ describe('a policy', () => {
     [{ critical: { cases: [] } }, 'critical.cases', /empty/],
     [{ ...ALL_PASS, minTrialsPassed: 0 }, 'minTrialsPassed', /required 1/],
     [{ ...ALL_PASS, rerolls: 'all' }, 'rerolls', /one of infra, any/],
+    [{ perTag: tagRules(101) }, 'perTag', /at most 100 tags/],
   ])('that is %j is refused at %s, registered or given', async (rules, path, message) => {
     const registered = await register({ id: 'bad', version: '1', ...rules });
     const given = await gate({ candidate: good, policy: rules });
@@ -125,6 +127,11 @@ describe('a gate', () => {
     const open = (await gate({ candidate: lost, baseline: 'main', policy: NONE_REGRESSES })).body;
     expect([open.verdict, open.evidence.wouldDecide.rerun]).toEqual(['inconclusive', [`${lost}.0`]]);
     expect(open.evidence.wouldDecide.message).toContain(`POST /scorecards/${lost}/retry?class=infra`);
+  });
+
+  test('answers as many rules of tags as there may be, each by its name', async () => {
+    const { status, body } = await gate({ candidate: good, policy: { perTag: tagRules(100) } });
+    expect([status, body.verdict, body.reasons.length]).toEqual([200, 'blocked_missing', 100]);
   });
 
   test.each(['agent', 'harness', 'config'])(
