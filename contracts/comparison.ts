@@ -12,6 +12,8 @@ export const ComparedScorecard = z.strictObject({
   dataset: z.string(),
   /** Of the content of the dataset, cases and all. */
   datasetHash: z.string(),
+  /** Cases that the dataset has, of which the scorecard may have run some. */
+  datasetCases: z.int(),
   harness: z.string(),
   runtime: z.string().nullable(),
   trials: z.int(),

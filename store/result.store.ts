@@ -49,15 +49,15 @@ export class ResultStore {
   async scorecard(workspaceId: string, id: string): Promise<ComparedScorecard | undefined> {
     const where = 'WHERE s.workspace_id = $1 AND s.id = $2 AND s.deleted_at IS NULL';
     const [view] = await viewsOf(this.dataSource, where, [workspaceId, id]);
-    const content = await row<{ hash: string }>(
+    const content = await row<{ hash: string; cases: number }>(
       this.dataSource,
-      'SELECT d.content_hash AS hash FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk WHERE s.id = $1',
+      'SELECT d.content_hash AS hash, d.case_count AS cases FROM scorecards s JOIN datasets d ON d.pk = s.dataset_pk WHERE s.id = $1',
       [id],
     );
     if (!view || !content) return undefined;
     const { status, dataset, harness, runtime, trials, createdAt, counts, rates, rerolls } = view;
-    const datasetHash = content.hash;
-    return { id, status, dataset, datasetHash, harness, runtime, trials, createdAt, counts, rates, rerolls };
+    const its = { dataset, datasetHash: content.hash, datasetCases: content.cases };
+    return { id, status, ...its, harness, runtime, trials, createdAt, counts, rates, rerolls };
   }
 
   /** In the order of the scorecard. A result that was carried has its usage and time from the run that it came from. */

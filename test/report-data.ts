@@ -5,7 +5,8 @@ import { aRun, aScorecard } from './cli-fakes.js';
 
 export function aComparedScorecard(fields: Parameters<typeof aScorecard>[0] = {}): ComparedScorecard {
   const { id, status, dataset, harness, runtime, trials, createdAt, counts, rates } = aScorecard(fields);
-  return { id, status, dataset, datasetHash: 'd1', harness, runtime, trials, createdAt, counts, rates, rerolls: [] };
+  const its = { dataset, datasetHash: 'd1', datasetCases: 10 };
+  return { id, status, ...its, harness, runtime, trials, createdAt, counts, rates, rerolls: [] };
 }
 
 const NO_DELTA = { n: 0, baseline: null, candidate: null, difference: null, low: null, high: null };

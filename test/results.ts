@@ -29,6 +29,7 @@ export function aSide(results: readonly CaseResult[], parts: Partial<Side['score
   return {
     scorecard: {
       ...{ id: 'sc_1', status: 'completed', dataset: 'tasks@1.0.0', datasetHash: 'hash', harness: 'solver@1.0.0' },
+      datasetCases: new Set(results.map(({ caseId }) => caseId)).size,
       ...{ runtime: 'desk@1.0.0', trials: 1, createdAt: '2026-01-01T00:00:00.000Z', rerolls: [] },
       counts: { ...NO_COUNTS, submitted: results.length, settled, passed, failed, errored, cancelled, infraErrors },
       rates: ratesOf({ settled, cancelled, passedFirst: passed, passed, infraErrors }),

@@ -43,6 +43,16 @@ describe('the verdict', () => {
     expect(reasons[0]?.message).toMatch(/after 3 of 10 cases.*no rest could change it/);
   });
 
+  test('says without a baseline that the scorecard has only some cases of its dataset', () => {
+    const whole = side();
+    const part = { ...whole, scorecard: { ...whole.scorecard, datasetCases: 100 } };
+    const said = (parts: Pick<Example, 'candidate' | 'baseline'>): string | undefined =>
+      asked({ rules: { minPassRate: 1 }, ...parts }).reasons[0]?.message;
+    expect(said({ candidate: part })).toContain('its dataset has 100 cases, and no baseline asks for the others');
+    expect(said({ candidate: whole })).not.toContain('dataset');
+    expect(said({ candidate: part, baseline: part })).not.toContain('dataset');
+  });
+
   test('takes every value, and every reason comes up', () => {
     const codes = GATE_EXAMPLES.flatMap((example) => example.codes);
     expect([...new Set([...codes, 'STOPPED_EARLY'])].sort()).toEqual([...GateReasonCode.options].sort());

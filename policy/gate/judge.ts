@@ -59,7 +59,7 @@ export function judge({ rules, candidate, baseline, on }: Question): Judgement {
   };
   return {
     verdict,
-    reasons: findings.length > 0 ? inOrder(findings) : [allHold(cases, unnamed)],
+    reasons: findings.length > 0 ? inOrder(findings) : [allHold(judged, cases, unnamed)],
     evidence: {
       ...evidenceOf(judged, cases, unnamed),
       wouldDecide: verdict === 'inconclusive' ? wouldDecide(findings, asked) : null,
@@ -123,10 +123,14 @@ const inOrder = (findings: readonly Finding[]): GateReason[] =>
     .toSorted((a, b) => WORST_FIRST.indexOf(a.verdict) - WORST_FIRST.indexOf(b.verdict))
     .map(({ reason }) => reason);
 
-function allHold(cases: readonly ExpectedCase[], unnamed: number): GateReason {
+/** Without a baseline, nobody said which cases of the dataset should be there: that only some are is told. */
+function allHold({ candidate, baseline }: Judged, cases: readonly ExpectedCase[], unnamed: number): GateReason {
   const { expected, covered } = coverageOf(cases, unnamed);
   const passed = cases.filter((each) => passes(each, 'worst')).length;
-  const message = `every rule holds: ${passed} of ${plural(expected, 'case')} passed, ${covered} ${covered === 1 ? 'was' : 'were'} measured`;
+  const { datasetCases } = candidate.scorecard;
+  const isPart = baseline === undefined && expected < datasetCases;
+  const partly = isPart ? `; its dataset has ${plural(datasetCases, 'case')}, and no baseline asks for the others` : '';
+  const message = `every rule holds: ${passed} of ${plural(expected, 'case')} passed, ${covered} ${covered === 1 ? 'was' : 'were'} measured${partly}`;
   return reasonOf({ code: 'ALL_RULES_HOLD', message });
 }
 

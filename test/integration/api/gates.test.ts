@@ -123,6 +123,9 @@ describe('a gate', () => {
     await finish(api, part, ['passed']);
     const missing = (await gate({ candidate: part, baseline: 'main', policy: NONE_REGRESSES })).body;
     expect([missing.verdict, missing.evidence.missing]).toEqual(['blocked_missing', 4]);
+    const alone = (await gate({ candidate: part, policy: ALL_PASS })).body;
+    expect([alone.evidence.expected, alone.evidence.candidate.datasetCases]).toEqual([6, 10]);
+    expect(alone.reasons[0].message).toContain('its dataset has 10 cases');
     const lost = await finished(['errored/infra/NODE_LOST']);
     const open = (await gate({ candidate: lost, baseline: 'main', policy: NONE_REGRESSES })).body;
     expect([open.verdict, open.evidence.wouldDecide.rerun]).toEqual(['inconclusive', [`${lost}.0`]]);
