@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Stack, startStack } from '../../../dev/launcher.js';
+import { eventually } from '../../eventually.js';
 import { CLI, type Ended, endPrograms, node, Program, processesOf, ROOT } from './processes.js';
 
 const MINUTE = 60_000;
@@ -187,8 +188,10 @@ test(
     const program = start(once);
     await program.printed(/running 1/);
     for (const times of [1, 2, 3]) {
-      process.kill(stack.pids.api ?? 0, 'SIGKILL');
+      const killed = stack.pids.api ?? 0;
+      process.kill(killed, 'SIGKILL');
       await program.printed(new RegExp(`(answers again.*){${times}}`, 's'));
+      await eventually('the launcher has its next one', async () => (stack.pids.api ?? killed) !== killed);
     }
     open('late', 0);
     const { code, out } = await program.ended;
