@@ -12,7 +12,7 @@ import {
   everdict,
   problem,
 } from '../test/cli-fakes.js';
-import { aChange, aComparison, aGate } from '../test/report-data.js';
+import { aChange, aComparison, aGate, aGateSummary } from '../test/report-data.js';
 import { runCommandLine } from './program.js';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'everdict-ci-'));
@@ -123,14 +123,26 @@ describe('everdict ci', () => {
     expect(bodyOf(all, '/scorecards/gate')).toMatchObject({ candidate: OWN, policy: { minPassRate: 1 } });
   });
 
+  test('a gate whose answer was lost is asked again under the same key', async () => {
+    let isLost = true;
+    const first = ({ path: at }: Asked): Answer | undefined => {
+      if (at !== '/scorecards/gate' || !isLost) return undefined;
+      isLost = false;
+      return 'drop';
+    };
+    const { exitCode, asked: all } = await everdict(words, aSite({ first }));
+    const keys = asked(all, 'POST', '/scorecards/gate').map(({ headers }) => headers['idempotency-key']);
+    expect([exitCode, keys]).toEqual([0, [expect.any(String), keys[0]]]);
+  });
+
   test('a pinned baseline is found before anything runs, and both gate and comparison have it', async () => {
     const more = ['--baseline', 'release', '--policy', 'main', '--intersection', '--early-stop', '0.1'];
     const { asked: all, out, err } = await everdict([...words, ...more], aSite({ gate: { body: aGate('block') } }));
     const paths = all.map(({ path: at }) => at);
     expect(paths.indexOf('/baselines/release')).toBeLessThan(paths.indexOf('/scorecards'));
-    expect(bodyOf(all, '/scorecards').earlyStop).toEqual({ policy: 'main', baseline: OLD, errorRate: 0.1 });
+    expect(bodyOf(all, '/scorecards').earlyStop).toEqual({ policy: 'main@1', baseline: OLD, errorRate: 0.1 });
     const shared = { candidate: OWN, baseline: OLD, on: 'intersection' };
-    expect(bodyOf(all, '/scorecards/gate')).toEqual({ ...shared, policy: 'main' });
+    expect(bodyOf(all, '/scorecards/gate')).toEqual({ ...shared, policy: 'main@1' });
     expect(asked(all, 'GET', '/scorecards/diff')[0]?.query).toMatchObject(shared);
     expect(out).toMatch(/Regressions \(1\)\n.*\nmath\/sum +passed +failed/);
     expect(err).toContain(`baseline: ${OLD} (release)`);
@@ -349,10 +361,12 @@ describe('everdict ci', () => {
 
 describe('everdict scorecard report', () => {
   const report = ['scorecard', 'report', OWN ?? '', '--format'];
-  const gates = {
-    body: { items: [aGate('block', { evidence: { ...aGate().evidence, baseline: null } })], next: null },
+  const last = aGate('block', { evidence: { ...aGate().evidence, baseline: null } });
+  const gates = { body: { items: [aGateSummary(last)], next: null } };
+  const first = ({ path: at }: Asked): Answer | undefined => {
+    if (at === `/gates/${last.id}`) return { body: last };
+    return at === '/gates' ? gates : undefined;
   };
-  const first = ({ path: at }: Asked): Answer | undefined => (at === '/gates' ? gates : undefined);
 
   test.each([
     ['md', /^## Everdict: block\n/],

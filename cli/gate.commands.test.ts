@@ -6,6 +6,7 @@ import { GateRules } from '../contracts/gate.js';
 import { judge } from '../policy/gate/judge.js';
 import { type Answer, everdict, unused } from '../test/cli-fakes.js';
 import { FAILED, GATE_EXAMPLES, INFRA, many, side } from '../test/gate-examples.js';
+import { aGateSummary } from '../test/report-data.js';
 
 let dir: string;
 beforeAll(async () => {
@@ -146,7 +147,7 @@ describe('gate', () => {
 
   test('lists verdicts', async () => {
     const { out, asked } = await everdict(['gate', 'list', '--candidate', 'sc_2'], () => ({
-      body: { items: [overridden, aGate({ id: 'gate_0' })], next: null },
+      body: { items: [overridden, aGate({ id: 'gate_0' })].map(aGateSummary), next: null },
     }));
     expect(asked[0]?.query).toMatchObject({ candidate: 'sc_2' });
     expect(out).toMatch(/gate_1 +pass \(overridden\) +sc_2 +sc_1 +merge@1\.0\.0 +2026-01-02T03:04:05 +mel\n/);

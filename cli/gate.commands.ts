@@ -5,7 +5,7 @@ import { listOptions, optionsOf, requireOptions, withExamples } from './options.
 import { type ListQuery, list, moreOf } from './pages.js';
 import { Session, type Terminal } from './session.js';
 import { table } from './text.js';
-import { GateReply } from './verdict-wire.js';
+import { GateReply, GateSummaryReply } from './verdict-wire.js';
 
 const pathOf = (id: string, more = ''): string => `/gates/${encodeURIComponent(id)}${more}`;
 
@@ -34,17 +34,19 @@ function addList(group: Command, terminal: Terminal): void {
     .action(async (_options, command: Command) => {
       const { candidate, ...options } = optionsOf<ListQuery & { candidate?: string }>(command);
       const session = new Session(terminal, options);
-      const listing = await list(session, '/gates', GateReply, options, { candidate });
+      const listing = await list(session, '/gates', GateSummaryReply, options, { candidate });
       const heads = ['id', 'verdict', 'candidate', 'baseline', 'policy', 'given', 'by'].map((title) => ({ title }));
-      const rows = listing.items.map(({ id, effective, override, evidence, policy, createdAt, by }) => [
-        id,
-        override ? `${effective} (overridden)` : effective,
-        evidence.candidate.id,
-        evidence.baseline?.id ?? '–',
-        policy.ref ?? '–',
-        createdAt.slice(0, 19),
-        by,
-      ]);
+      const rows = listing.items.map(
+        ({ id, effective, override, candidate: judged, baseline, policy, createdAt, by }) => [
+          id,
+          override ? `${effective} (overridden)` : effective,
+          judged,
+          baseline ?? '–',
+          policy.ref ?? '–',
+          createdAt.slice(0, 19),
+          by,
+        ],
+      );
       session.answer({ items: listing.raw, next: listing.next }, () =>
         rows.length > 0 ? table(heads, rows, session.columns) + moreOf(listing) : 'no verdicts yet\n',
       );

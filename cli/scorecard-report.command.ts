@@ -5,7 +5,7 @@ import { type ReportFormat, WRITERS, writeReport } from './ci/outputs.js';
 import { optionsOf, withExamples } from './options.js';
 import { list } from './pages.js';
 import { Session, type Terminal } from './session.js';
-import { GateReply } from './verdict-wire.js';
+import { GateReply, GateSummaryReply } from './verdict-wire.js';
 import { readScorecard } from './watch.js';
 
 interface ReportOptions {
@@ -62,6 +62,7 @@ async function report(session: Session, id: string, options: ReportOptions): Pro
 
 /** What a gate said of it last, if one was asked. */
 async function lastGate(session: Session, candidate: string) {
-  const { items } = await list(session, '/gates', GateReply, { limit: 1 }, { candidate });
-  return items[0];
+  const { items } = await list(session, '/gates', GateSummaryReply, { limit: 1 }, { candidate });
+  const last = items[0];
+  return last && (await session.client.get(`/gates/${encodeURIComponent(last.id)}`, GateReply)).reply;
 }

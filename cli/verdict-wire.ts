@@ -13,6 +13,7 @@ import {
   GateReason,
   GateResult,
   type GateRules,
+  GateSummary,
   SpokenOverride,
   WouldDecide,
 } from '../contracts/gate.js';
@@ -53,6 +54,12 @@ export const GateReply = z.object({
   policy,
   override: override.nullable(),
   overrides: z.array(override),
+});
+
+export const GateSummaryReply = z.object({
+  ...GateSummary.shape,
+  policy: policy.omit({ rules: true }),
+  override: override.nullable(),
 });
 
 export const TrialReply = z.object(TrialReport.shape);

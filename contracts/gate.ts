@@ -68,9 +68,12 @@ export const GatePolicy = Rules.extend({
 }).refine(saysWhatMustPass, NO_RULE);
 export type GatePolicy = z.infer<typeof GatePolicy>;
 
-/** A registered version of the rules with what is said of it. */
+/** What is said of a registered version of the rules; the rules are read one at a time. */
 export const RegisteredPolicy = z.strictObject({
-  ...GatePolicy.shape,
+  id: SpecId,
+  version: SpecVersion,
+  description: Description.optional(),
+  tags: Tags,
   /** Whether its id alone means this version. */
   latest: z.boolean(),
   contentHash: z.string(),
@@ -203,3 +206,14 @@ export const GateResult = z.strictObject({
   createdAt: z.string(),
 });
 export type GateResult = z.infer<typeof GateResult>;
+
+/** A verdict as lists have it: its reasons in full, its evidence and its rules are read one at a time. */
+export const GateSummary = z.strictObject({
+  ...GateResult.pick({ id: true, verdict: true, effective: true, override: true, by: true, createdAt: true }).shape,
+  candidate: z.string(),
+  baseline: z.string().nullable(),
+  /** What kinds of reasons it has. */
+  reasons: z.array(GateReasonCode),
+  policy: UsedPolicy.omit({ rules: true }),
+});
+export type GateSummary = z.infer<typeof GateSummary>;

@@ -12,6 +12,15 @@ interface PolicyRow {
   pk: number;
   content: unknown;
   content_hash: string;
+}
+
+interface ListedRow {
+  pk: number;
+  id: string;
+  version: string;
+  description: string | null;
+  tags: string[] | null;
+  content_hash: string;
   registered_by: string;
   created_at: Date;
 }
@@ -61,26 +70,28 @@ export class GatePolicyStore {
 
   /** By id and in the order of registration. */
   async list(workspaceId: string, { id, after, limit }: PolicyFilter): Promise<ListedPolicy[]> {
-    const found = await rows<PolicyRow>(
+    const found = await rows<ListedRow>(
       this.dataSource,
-      `SELECT pk, content, content_hash, registered_by, created_at FROM gate_policies
+      `SELECT pk, id, version, content ->> 'description' AS description, content -> 'tags' AS tags, content_hash,
+         registered_by, created_at FROM gate_policies
        WHERE workspace_id = $1 AND ($2::text IS NULL OR id = $2)
          AND ($3::text IS NULL OR (id COLLATE "C", pk) > ($3, $4::bigint))
        ORDER BY id COLLATE "C", pk LIMIT $5`,
       [workspaceId, id ?? null, after?.[0] ?? null, after?.[1] ?? null, limit],
     );
-    const policies = found.map((stored) => ({ ...stored, policy: GatePolicy.parse(stored.content) }));
-    const versions = await this.versions(workspaceId, [...new Set(policies.map(({ policy }) => policy.id))]);
+    const versions = await this.versions(workspaceId, [...new Set(found.map((listed) => listed.id))]);
     const latest = new Set(versions.map((one) => latestOf(versions.filter((each) => each.id === one.id))?.pk));
-    return policies.map(({ policy, pk, content_hash, registered_by, created_at }) => ({
+    return found.map(({ pk, content_hash, registered_by, created_at, description, tags, ...named }) => ({
       policy: {
-        ...policy,
+        ...named,
+        ...(description !== null && { description }),
+        tags: tags ?? [],
         latest: latest.has(pk),
         contentHash: content_hash,
         registeredBy: registered_by,
         createdAt: created_at.toISOString(),
       },
-      position: [policy.id, pk],
+      position: [named.id, pk],
     }));
   }
 

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { StoppedEarly } from '../contracts/early-stop.js';
-import type { GateOverride, GateResult, GateVerdict, SpokenOverride } from '../contracts/gate.js';
+import type { GateOverride, GateResult, GateSummary, GateVerdict, SpokenOverride } from '../contracts/gate.js';
 import { auditWithin, noteAudit } from './audit-draft.js';
+import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
 import { row, rows, transaction } from './sql.js';
 
 export type NewGate = Pick<GateResult, 'id' | 'verdict' | 'reasons' | 'evidence' | 'policy' | 'by'>;
@@ -22,18 +23,29 @@ interface GateRow {
   overrides: SpokenOverride[];
 }
 
+interface ListedRow extends Pick<GateRow, 'id' | 'verdict' | 'created_by' | 'created_at'> {
+  candidate: string;
+  baseline: string | null;
+  override: SpokenOverride | null;
+  reasons: GateSummary['reasons'];
+  policy: GateSummary['policy'];
+}
+
 const COLUMNS = 'id, verdict, result, created_by, created_at, overrides';
 
 /** Verdicts of gates, and what people said against them. */
 export class GateStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  insert(workspaceId: string, { id, verdict, reasons, evidence, policy, by }: NewGate): Promise<GateResult> {
+  insert(workspaceId: string, gate: NewGate, idempotencyKey?: IdempotencyKey): Promise<Creation> {
+    const { id, verdict, reasons, evidence, policy, by } = gate;
     return transaction(this.dataSource, async (db) => {
-      const [inserted] = await rows<GateRow>(
+      const earlier = idempotencyKey && (await claimKey(db, workspaceId, idempotencyKey, id));
+      if (earlier) return earlier;
+      await rows(
         db,
         `INSERT INTO gates (id, workspace_id, candidate, baseline, policy, verdict, result, created_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
         [
           id,
           workspaceId,
@@ -45,9 +57,8 @@ export class GateStore {
           by,
         ],
       );
-      if (!inserted) throw new Error(`gate ${id} was not stored`);
       await auditWithin(db, { object: id });
-      return toResult(inserted);
+      return { kind: 'created', id };
     });
   }
 
@@ -58,14 +69,16 @@ export class GateStore {
   }
 
   /** Newest first. */
-  async list(workspaceId: string, { candidate, after, limit }: GateFilter): Promise<GateResult[]> {
-    const found = await rows<GateRow>(
+  async list(workspaceId: string, { candidate, after, limit }: GateFilter): Promise<GateSummary[]> {
+    const found = await rows<ListedRow>(
       this.dataSource,
-      `SELECT ${COLUMNS} FROM gates WHERE workspace_id = $1 AND ($2::text IS NULL OR candidate = $2)
+      `SELECT id, candidate, baseline, verdict, created_by, created_at, overrides -> -1 AS override,
+         jsonb_path_query_array(result, '$.reasons[*].code') AS reasons, (result -> 'policy') - 'rules' AS policy
+       FROM gates WHERE workspace_id = $1 AND ($2::text IS NULL OR candidate = $2)
          AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
       [workspaceId, candidate ?? null, after ?? null, limit],
     );
-    return found.map(toResult);
+    return found.map(toSummary);
   }
 
   /** Adds somebody's word; the same word of the same person again changes nothing. Absent: there is no such gate. */
@@ -118,4 +131,9 @@ function toResult({ id, verdict, result, created_by: by, created_at, overrides }
     by,
     createdAt: created_at.toISOString(),
   };
+}
+
+function toSummary({ created_by: by, created_at, ...listed }: ListedRow): GateSummary {
+  const effective = listed.override?.verdict ?? listed.verdict;
+  return { ...listed, effective, reasons: [...new Set(listed.reasons)], by, createdAt: created_at.toISOString() };
 }

@@ -52,10 +52,10 @@ const PAGE_BYTES = 16 * 1_024 * 1_024;
 const PAGE = `
   SELECT id, record, answer, graders FROM (
     SELECT r.id, a.record, a.answer, coalesce(g.content -> 'graders', s.graders, '[]') AS graders,
-      sum(coalesce(octet_length(a.answer), 0)) OVER (ORDER BY r.id) - coalesce(octet_length(a.answer), 0) AS before
+      sum(coalesce(octet_length(a.answer), 0)) OVER (ORDER BY r.ordinal) - coalesce(octet_length(a.answer), 0) AS before
     FROM (
-      SELECT id, carried_from, case_id, settled_attempt FROM runs
-      WHERE scorecard_id = $1 AND outcome IS NULL ORDER BY id LIMIT ${PAGE_RUNS}
+      SELECT id, ordinal, carried_from, case_id, settled_attempt FROM runs
+      WHERE scorecard_id = $1 AND outcome IS NULL ORDER BY ordinal LIMIT ${PAGE_RUNS}
     ) r
     JOIN scorecards s ON s.id = $1
     LEFT JOIN attempts a ON a.run_id = ${ORIGIN} AND a.attempt = r.settled_attempt

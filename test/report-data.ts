@@ -1,5 +1,5 @@
 import type { CaseChange, ComparedScorecard, Comparison, Transition, TrialReport } from '../contracts/comparison.js';
-import type { GateResult, GateVerdict } from '../contracts/gate.js';
+import type { GateResult, GateSummary, GateVerdict } from '../contracts/gate.js';
 import type { ReportedRun, ScorecardReportData } from '../reports/data.js';
 import { aRun, aScorecard } from './cli-fakes.js';
 
@@ -109,3 +109,10 @@ export function reportData(fields: Partial<ScorecardReportData> = {}): Scorecard
 }
 
 export const aReportedRun = (fields: Partial<ReportedRun> = {}): ReportedRun => ({ ...aRun(), ...fields });
+
+/** The same as lists have it. */
+export function aGateSummary({ evidence, reasons, policy, overrides: _overrides, ...gate }: GateResult): GateSummary {
+  const { ref, hash } = policy;
+  const [candidate, baseline] = [evidence.candidate.id, evidence.baseline?.id ?? null];
+  return { ...gate, candidate, baseline, reasons: reasons.map(({ code }) => code), policy: { ref, hash } };
+}

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { GateOverride, GateResult } from '../../contracts/gate.js';
+import { GateOverride, GateResult, GateSummary } from '../../contracts/gate.js';
 import { GateId } from '../../contracts/ids.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { type Page, pageOf } from '../common/cursor.js';
@@ -17,8 +17,12 @@ export class GatesController {
   @Get()
   @Requires('read')
   @Tool({ name: 'list_gates', effect: 'read' })
-  @Operation({ summary: 'Verdicts of gates, newest first', answer: { status: 200, schema: pageOf(GateResult) } })
-  list(@Caller() { workspace }: Principal, @Query({ schema: GateQuery }) query: GateQuery): Promise<Page<GateResult>> {
+  @Operation({
+    summary: 'Verdicts of gates in short, newest first',
+    description: '`GET /gates/{id}` has the reasons in full, the evidence and the rules.',
+    answer: { status: 200, schema: pageOf(GateSummary) },
+  })
+  list(@Caller() { workspace }: Principal, @Query({ schema: GateQuery }) query: GateQuery): Promise<Page<GateSummary>> {
     return this.gates.list(workspace, query);
   }
 

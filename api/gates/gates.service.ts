@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { PlatformError } from '../../contracts/errors.js';
 import { fieldPath } from '../../contracts/field-path.js';
-import type { GateOverride, GateRequest, GateResult, GateRules } from '../../contracts/gate.js';
+import type { GateOverride, GateRequest, GateResult, GateRules, GateSummary } from '../../contracts/gate.js';
 import { judge, repeated } from '../../policy/gate/judge.js';
 import { GateStore } from '../../store/gate.store.js';
 import { newId } from '../../store/ids.js';
 import { ScorecardStore } from '../../store/scorecard.store.js';
 import type { Principal } from '../common/caller.js';
 import { decodeCursor, type Page, toPage } from '../common/cursor.js';
+import { IdempotencyService, resolve } from '../common/idempotency.service.js';
 import { MissingService } from '../common/missing.service.js';
 import { notFound } from '../common/registration.js';
 import { invalid } from '../common/schema.pipe.js';
@@ -26,10 +27,19 @@ export class GatesService {
     private readonly sides: SidesService,
     private readonly watcher: ScorecardWatcher,
     private readonly missing: MissingService,
+    private readonly idempotency: IdempotencyService,
   ) {}
 
   /** Judges a finished candidate and stores the verdict. What can be refused at once is, before it is waited for. */
-  async judge({ workspace, subject }: Principal, request: GateRequest, left: AbortSignal): Promise<GateResult> {
+  async judge(
+    { workspace, subject }: Principal,
+    request: GateRequest,
+    key: string | undefined,
+    left: AbortSignal,
+  ): Promise<GateResult> {
+    const idempotencyKey = this.idempotency.keyOf('POST /scorecards/gate', key, request);
+    const earlier = await this.idempotency.find(workspace, idempotencyKey);
+    if (earlier !== undefined) return this.read(workspace, earlier);
     const policy = await this.policies.resolve(workspace, request.policy);
     if (request.baseline === undefined) refuseWithoutBaseline(policy.rules);
     const named = request.baseline === undefined ? undefined : await this.sides.finished(workspace, request.baseline);
@@ -41,13 +51,12 @@ export class GatesService {
     });
     const stop = await this.gates.stop(request.candidate, policy.hash, named?.id);
     const isRepeated = stop !== undefined && judgement.verdict !== 'not_comparable';
-    return this.gates.insert(workspace, {
-      ...{ id: newId('gate'), policy, by: subject },
-      ...(isRepeated ? repeated(judgement, stop) : judgement),
-    });
+    const said = isRepeated ? repeated(judgement, stop) : judgement;
+    const gate = { id: newId('gate'), policy, by: subject, ...said };
+    return this.read(workspace, resolve(await this.gates.insert(workspace, gate, idempotencyKey)));
   }
 
-  async list(workspace: string, { cursor, limit, candidate }: GateQuery): Promise<Page<GateResult>> {
+  async list(workspace: string, { cursor, limit, candidate }: GateQuery): Promise<Page<GateSummary>> {
     const after = decodeCursor(z.string(), cursor);
     const found = await this.gates.list(workspace, { candidate, after, limit: limit + 1 });
     return toPage(

@@ -42,6 +42,7 @@ export class PoliciesController {
   @Tool({ name: 'list_policies', effect: 'read' })
   @Operation({
     summary: 'Every version of every gate policy of the workspace',
+    description: '`GET /policies/{id}/versions/{version}` has the rules.',
     answer: { status: 200, schema: pageOf(RegisteredPolicy) },
   })
   list(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { GateResult } from '../../contracts/gate.js';
 import type { ReportLink, ScorecardReportData } from '../../reports/data.js';
 import { CliError } from '../failures.js';
@@ -19,7 +20,7 @@ const MOST_NOT_PASSED = 200;
 /** `all` costs a page for each 500 of them. */
 export type WantedRuns = 'all' | 'not-passed';
 
-/** What the platform's gate says of a finished scorecard, and keeps. */
+/** What the platform's gate says of a finished scorecard, and keeps: once, however often it is asked. */
 export async function judge(
   session: Session,
   patience: Patience,
@@ -27,8 +28,9 @@ export async function judge(
   { policy, baseline, on }: { policy: Policy['asked']; baseline?: string | undefined; on?: string | undefined },
 ): Promise<GateResult> {
   const body = jsonBody({ candidate, policy, baseline, on });
+  const headers = { 'idempotency-key': randomUUID() };
   const { reply } = await patiently(session, patience, () =>
-    session.client.post('/scorecards/gate', GateReply, { body }),
+    session.client.post('/scorecards/gate', GateReply, { body, headers }),
   );
   return reply;
 }

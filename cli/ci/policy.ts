@@ -17,7 +17,7 @@ export interface Policy {
 export const defaultRules = (hasBaseline: boolean): GateRules =>
   GateRules.parse(hasBaseline ? { maxRegressions: 0 } : { minPassRate: 1 });
 
-const PolicyReply = z.looseObject({ maxRegressions: z.number().optional() });
+const PolicyReply = z.looseObject({ id: z.string(), version: z.string() });
 
 /** Of `given`: rules as JSON, a file of them (it ends with `.json` or has a slash), or the name of a registered policy. */
 export async function askedPolicy(given: string): Promise<Policy['asked']> {
@@ -25,13 +25,13 @@ export async function askedPolicy(given: string): Promise<Policy['asked']> {
   return /\.json$|[/\\]/.test(given) ? rulesOfFile(given) : given;
 }
 
-/** The same, with the rules of what is registered, before anything runs. */
+/** The same, with the rules of what is registered: that version counts, whatever is registered while the cases run. */
 export async function readPolicy(session: Session, patience: Patience, given: string): Promise<Policy> {
   const asked = await askedPolicy(given);
   if (typeof asked !== 'string') return { asked, rules: asked };
   const path = refPath('policies', given);
-  const { raw } = await patiently(session, patience, () => session.client.get(path, PolicyReply));
-  return { asked, rules: rulesOf(raw, `policy ${given}`) };
+  const { reply, raw } = await patiently(session, patience, () => session.client.get(path, PolicyReply));
+  return { asked: `${reply.id}@${reply.version}`, rules: rulesOf(raw, `policy ${given}`) };
 }
 
 async function rulesOfFile(file: string): Promise<GateRules> {

@@ -28,7 +28,8 @@ async function finished(ends: readonly string[], parts: object = {}): Promise<st
   return id;
 }
 
-const gate = (body: object): Promise<Reply> => api.send('POST', '/scorecards/gate', body);
+const gate = (body: object, headers: Record<string, string> = {}): Promise<Reply> =>
+  api.send('POST', '/scorecards/gate', body, headers);
 const register = (policy: object): Promise<Reply> => api.send('POST', '/policies', policy);
 
 describe('a policy', () => {
@@ -62,6 +63,10 @@ describe('a policy', () => {
     });
     const first = (await api.send('GET', '/policies?id=merge&limit=2')).body;
     const rest = (await api.send('GET', `/policies?id=merge&cursor=${first.next}`)).body;
+    expect(first.items[0]).toEqual({
+      ...{ id: 'merge', version: '1.0.0', description: 'for main', tags: [], latest: false, registeredBy: 'local' },
+      ...{ contentHash: expect.stringMatching(/^[0-9a-f]{64}$/), createdAt: expect.any(String) },
+    });
     const listed = [...first.items, ...rest.items].map(({ version, latest }) => [version, latest]);
     expect(listed).toEqual([
       ['1.0.0', false],
@@ -105,9 +110,34 @@ describe('a gate', () => {
       evidence: { expected: 10, covered: 10, baseline: { id: good }, candidate: { id: worse }, test: { regressed: 1 } },
     });
     expect((await api.send('GET', `/gates/${body.id}`)).body).toEqual(body);
-    expect((await api.send('GET', `/gates?candidate=${worse}`)).body.items).toEqual([body]);
+    const { id, by, createdAt } = body;
+    expect((await api.send('GET', `/gates?candidate=${worse}`)).body.items).toEqual([
+      {
+        ...{
+          id,
+          by,
+          createdAt,
+          verdict: 'block',
+          effective: 'block',
+          override: null,
+          candidate: worse,
+          baseline: good,
+        },
+        ...{ reasons: ['TOO_MANY_REGRESSIONS'], policy: { ref: 'strict@2.0.0', hash: body.policy.hash } },
+      },
+    ]);
     const given = await gate({ candidate: worse, baseline: good, policy: NONE_REGRESSES });
     expect(given.body.policy).toMatchObject({ ref: null, hash: body.policy.hash });
+  });
+
+  test('asked again with the same key, is the same', async () => {
+    const candidate = await finished([]);
+    const key = { 'idempotency-key': 'build-7' };
+    const first = await gate({ candidate, policy: ALL_PASS }, key);
+    expect((await gate({ candidate, policy: ALL_PASS }, key)).body).toEqual(first.body);
+    expect((await api.send('GET', `/gates?candidate=${candidate}`)).body.items).toHaveLength(1);
+    const other = await gate({ candidate, policy: NONE_REGRESSES, baseline: 'main' }, key);
+    expect([other.status, other.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   test('passes a scorecard against itself, and one that is the same', async () => {

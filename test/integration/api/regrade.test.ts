@@ -43,6 +43,16 @@ async function grade(id: string): Promise<void> {
 const byNumber = { graders: [{ kind: 'numeric', value: 42 }] };
 
 describe('a scorecard that is graded anew', () => {
+  test('is read in the order of its runs', async () => {
+    const request = { dataset: 'tasks@1.0.0', harness: 'echo', runtime: 'here', trials: 34 };
+    const { body } = await api.send('POST', '/scorecards', request);
+    await finish(api, body.id, ['passed']);
+    const { id } = (await regrade(body.id, byNumber)).body;
+    const page = await new RegradeStore(api.database.dataSource).page(id);
+    const ordinals = page.map((run) => Number(run.id.split('.')[1])).sort((a, b) => a - b);
+    expect(ordinals).toEqual(Array.from({ length: 200 }, (_, i) => i));
+  });
+
   test('has the verdicts of the new graders over the stored answers, and nothing runs', async () => {
     const id = await judged();
     const { status, body, headers } = await regrade(id, byNumber);
