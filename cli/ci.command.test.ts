@@ -260,6 +260,21 @@ describe('everdict ci', () => {
     });
   });
 
+  test('a network that loses every third call takes longer, and changes nothing', async () => {
+    let calls = 0;
+    const first = (): Answer | undefined => {
+      calls += 1;
+      return calls % 3 === 0 ? 'drop' : undefined;
+    };
+    for (const more of [[], ['--baseline-branch', 'main']]) {
+      const { exitCode, out } = await everdict(
+        [...words, ...more],
+        aSite({ first, ofBranch: [aScorecard({ id: OLD })] }),
+      );
+      expect([exitCode, out]).toEqual([0, expect.stringContaining('Everdict: pass')]);
+    }
+  });
+
   test('every step goes on after dropped connections, with one submit', async () => {
     const failing = new Map<string, number>();
     const first = ({ method, path: at }: Asked): Answer | undefined => {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Call } from './http.client.js';
-import type { Session } from './session.js';
+import type { Call, HttpClient } from './http.client.js';
 import { pageOf } from './wire.js';
 
 /** The most items the platform gives on one page. */
@@ -19,9 +18,14 @@ export interface ListQuery {
   cursor?: string;
 }
 
+/** What reads of the platform. */
+export interface Reader {
+  client: Pick<HttpClient, 'get'>;
+}
+
 /** Reads pages until there are `limit` items or no more. */
 export async function list<Item extends z.ZodType>(
-  session: Session,
+  { client }: Reader,
   path: string,
   item: Item,
   { limit, cursor }: ListQuery,
@@ -32,7 +36,7 @@ export async function list<Item extends z.ZodType>(
   const found: Listing<z.infer<Item>> = { items: [], raw: [], next: cursor ?? null };
   do {
     const query = { ...filter, limit: Math.min(PAGE, limit - found.items.length), cursor: found.next ?? undefined };
-    const { reply, raw } = await session.client.get(path, pageOf(item), { query });
+    const { reply, raw } = await client.get(path, pageOf(item), { query });
     found.items.push(...reply.items);
     found.raw.push(...rawItems.parse(raw).items);
     found.next = reply.next ?? null;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT_HELP, exitCodeOf } from './exit-codes.js';
 import { wholeNumber } from './options.js';
-import { type Listing, list } from './pages.js';
+import { type Listing, list, type Reader } from './pages.js';
 import { report, SHOWN_CASES } from './report.js';
 import type { Session } from './session.js';
 import { TrialReply } from './verdict-wire.js';
@@ -29,12 +29,12 @@ export async function waitAndReport(session: Session, id: string, patienceSec: n
 export const readTrials = (session: Session, id: string) => session.client.get(pathOf(id, '/trials'), TrialReply);
 
 /** Failed, errored and cancelled runs, in this order. `next` only says whether there are more. */
-export async function readNotPassed(session: Session, id: string, limit: number): Promise<Listing<RunReply>> {
+export async function readNotPassed(reader: Reader, id: string, limit: number): Promise<Listing<RunReply>> {
   const found: Listing<RunReply> = { items: [], raw: [], next: null };
   for (const outcome of ['failed', 'errored', 'cancelled']) {
     const room = limit - found.items.length;
     if (room < 1) break;
-    const listing = await list(session, pathOf(id, '/cases'), RunReply, { limit: room }, { outcome });
+    const listing = await list(reader, pathOf(id, '/cases'), RunReply, { limit: room }, { outcome });
     found.items.push(...listing.items);
     found.raw.push(...listing.raw);
     found.next = listing.next;

@@ -149,7 +149,7 @@ export function trialSection(report: TrialReport, most: number): Section {
   );
   const flakyText = flakyCount === 0 ? 'No case is flaky: every trial of it ended alike.' : `Flaky (${flakyCount}):`;
   const blocks: Block[] = [
-    { kind: 'text', text: [`${counted(cases, 'case')} with ${trials} trials each${left}.`] },
+    { kind: 'text', text: [`${counted(cases, 'case')} with ${counted(trials, 'trial')} each${left}.`] },
     { kind: 'table', heads, rows, more: powers.more },
     { kind: 'text', text: [flakyText] },
   ];

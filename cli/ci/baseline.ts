@@ -3,7 +3,7 @@ import { list } from '../pages.js';
 import { pathOf } from '../scorecard-wait.js';
 import type { Session } from '../session.js';
 import { BaselineReply, ScorecardReply } from '../wire.js';
-import { type Patience, patiently } from './patience.js';
+import { type Patience, patiently, patientReader } from './patience.js';
 
 /** Of a branch, so many are looked at for one that can be compared with. */
 const LOOKED_AT = 100;
@@ -42,9 +42,8 @@ export async function findBaseline(
   if (baselineBranch === undefined) return undefined;
   const what = { dataset: idOf(dataset), harness: idOf(harness), metadata: wantedEntries(request) };
   const filter = { status: 'completed', stoppedEarly: 'false', ...what };
-  const { items } = await patiently(session, patience, () =>
-    list(session, '/scorecards', ScorecardReply, { limit: LOOKED_AT }, filter),
-  );
+  const reader = patientReader(session, patience);
+  const { items } = await list(reader, '/scorecards', ScorecardReply, { limit: LOOKED_AT }, filter);
   return items.find((each) => each.id !== candidate && isOfBranch(each))?.id;
 }
 

@@ -8,7 +8,7 @@ import { pathOf, readNotPassed } from '../scorecard-wait.js';
 import type { Session } from '../session.js';
 import { ComparisonReply, GateReply, TrialReply } from '../verdict-wire.js';
 import { RunReply, type ScorecardReply } from '../wire.js';
-import { type Patience, patiently } from './patience.js';
+import { type Patience, patiently, patientReader } from './patience.js';
 import type { Policy } from './policy.js';
 
 /** Changes that a comparison is asked for. */
@@ -59,11 +59,11 @@ export async function reportDataOf(
       ? undefined
       : await read(() => client.get('/scorecards/diff', ComparisonReply, { query }).catch(unlessIncomparable));
   const trialReport = trials > 1 ? await read(() => client.get(pathOf(id, '/trials'), TrialReply)) : undefined;
-  const { items: runs } = await read(() =>
+  const reader = patientReader(session, patience);
+  const { items: runs } =
     wanted.runs === 'all'
-      ? list(session, pathOf(id, '/cases'), RunReply, { limit: ALL_RUNS })
-      : readNotPassed(session, id, MOST_NOT_PASSED),
-  );
+      ? await list(reader, pathOf(id, '/cases'), RunReply, { limit: ALL_RUNS })
+      : await readNotPassed(reader, id, MOST_NOT_PASSED);
   const links = linksOf(session, id, gate);
   return { scorecard, runs, gate, comparison: comparison?.reply, trials: trialReport?.reply, links };
 }

@@ -1,5 +1,6 @@
 import { stoppedByHand } from '../failures.js';
 import { Outage } from '../outage.js';
+import type { Reader } from '../pages.js';
 import type { Session } from '../session.js';
 
 const PAUSE_MS = 1_000;
@@ -29,3 +30,10 @@ export async function patiently<Answer>(
   }
   throw stoppedByHand();
 }
+
+/** Reads like that, each call by itself: of many in a row that are repeated together, one would fail each time. */
+export const patientReader = (session: Session, patience: Patience): Reader => ({
+  client: {
+    get: (path, schema, call) => patiently(session, patience, () => session.client.get(path, schema, call)),
+  },
+});
