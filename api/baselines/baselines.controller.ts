@@ -13,7 +13,7 @@ export class BaselinesController {
 
   @Put(':name')
   @Requires('curate')
-  @Tool({ name: 'pin_baseline', effect: 'write', isIdempotent: true })
+  @Tool({ name: 'pin_baseline', effect: 'destroy', isIdempotent: true, confirm: 'name' })
   @Operation({
     summary: 'Pins a scorecard under a name, or moves the name to it',
     description:

@@ -12,11 +12,15 @@ const INSTRUCTIONS =
   'A refusal is JSON with `code`, `detail`, `errors` by place, and `next`, the calls that may help. Tools that stop or ' +
   'remove something want `confirm`: call them only where a person asked for it.';
 
-/** Which tools a connection has: `all`, `read`, or those named with commas between. */
+/** Which tools a connection has: `all`, those that `read`, those that are named, or several of them with commas between. */
 function reaches(reach: string, { info }: ToolOfRoute): boolean {
-  if (reach === 'all') return true;
-  return reach === 'read' ? info.effect === 'read' : reach.split(',').includes(info.name);
+  const parts = reach.split(',');
+  return parts.includes('all') || parts.includes(info.name) || (parts.includes('read') && info.effect === 'read');
 }
+
+/** What a reach names that there is not. */
+export const unknownIn = (reach: string, tools: ReadonlyMap<string, unknown>): string[] =>
+  reach.split(',').filter((part) => part !== 'all' && part !== 'read' && !tools.has(part));
 
 /** A server for one request: what another caller asks never meets it. */
 export function mcpServer(calls: ToolCalls, connection: Connection, reach: string): Server {

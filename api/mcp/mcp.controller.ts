@@ -44,6 +44,7 @@ export class McpController {
     @Body() body: unknown,
     @Query({ schema: McpQuery }) { tools }: McpQuery,
   ): Promise<void> {
+    this.mcp.refuseUnknown(tools);
     if (body === undefined) return send(reply, notJson('a JSON-RPC message is required'));
     if (body instanceof Malformed) return send(reply, notJson(body.errors.map(({ message }) => message).join('; ')));
     const gone = new AbortController();

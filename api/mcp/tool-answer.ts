@@ -12,6 +12,8 @@ import { wrapped } from './wrap.js';
 const Members = z.record(z.string(), z.unknown());
 /** Characters of what a refusal says. */
 const DETAIL_LIMIT = 2_000;
+/** Codes of refusals that quote one. */
+const OF_A_CLUSTER = 'CLUSTER_';
 
 /** Says what a request came to as the result of a tool. */
 export class ToolAnswers {
@@ -47,13 +49,17 @@ export class ToolAnswers {
     const refusal = {
       code,
       status,
-      /** Holds what was sent, and at times what a cluster said. */
-      detail: this.said(detail),
+      /** Holds what was sent, or what a cluster said. */
+      detail: code.startsWith(OF_A_CLUSTER) ? this.shower().show('cluster', detail) : this.said(detail),
       errors: errors.map(({ path, message }) => ({ path: this.said(path), message: this.said(message) })),
       requestId,
       next: nextCalls(code, tool, this.tools),
     };
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusal) }] };
+  }
+
+  private shower(): TextShower {
+    return new TextShower(this.withoutNames, DETAIL_LIMIT);
   }
 
   private said(text: string): string {

@@ -15,7 +15,7 @@ export class ScorecardPausesController {
   @Post(':id/pause')
   @Requires('stop')
   @HttpCode(200)
-  @Tool({ name: 'pause_scorecard', effect: 'write', isIdempotent: true })
+  @Tool({ name: 'pause_scorecard', effect: 'destroy', isIdempotent: true, confirm: 'id' })
   @Operation({
     summary: 'Starts no further case of a scorecard, until it is resumed',
     description:

@@ -325,7 +325,9 @@ test('both answer the same to the same call', async () => {
     const { reply, result, refusal } = await both(tool, route, actor, calls);
     const seen = result.structuredContent as Json;
     const text = seen?.text?.untrusted?.text;
-    const answer = refusal ? { code: refusal.code, detail: refusal.detail } : (text ?? bare(seen, reply.body));
+    const answer = refusal
+      ? { code: refusal.code, detail: bare(refusal.detail, '') }
+      : (text ?? bare(seen, reply.body));
     const { code, detail } = reply.body ?? {};
     const expected = reply.status >= 400 ? { code, detail } : (reply.body ?? undefined);
     if (reply.status === 204) continue;

@@ -72,6 +72,28 @@ test('a client of the SDK lists and calls, and one that only reads has no other 
   await client.close();
 });
 
+test('tools of a connection that do not exist are named, and those that read may be had with others', async () => {
+  const list = (query: string) =>
+    fetch(`${api.url}/mcp?tools=${query}`, {
+      method: 'POST',
+      headers: { ...ACCEPT, ...headersOf(A) },
+      body: JSON.stringify(rpc('tools/list')),
+    });
+  const refused = await list('get_run,nope');
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    expect.objectContaining({
+      code: 'BAD_REQUEST',
+      errors: [{ path: 'tools', message: expect.stringContaining('nope') }],
+    }),
+  ]);
+  const { tools } = ((await (await list('read,cancel_run')).json()) as Json).result;
+  const names = tools.map(({ name }: Json) => name);
+  expect([names.includes('list_runs'), names.includes('cancel_run'), names.includes('delete_secret')]).toEqual([
+    ...[true, true, false],
+  ]);
+});
+
 test('A07 500 interleaved calls of two workspaces with equal ids come each to their caller', async () => {
   for (const [who, id] of [
     [A, 1],
