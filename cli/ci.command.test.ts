@@ -234,7 +234,11 @@ describe('everdict ci', () => {
       /bad\.json is no policy: `minPassRate` .*`maxregressions`|bad\.json is no policy/,
     ],
     ['a policy that needs a baseline', ['--policy', path.join(dir, 'regressions.json')], /takes a baseline/],
-    ['an unknown baseline', ['--baseline', 'none'], /there is no \/baselines\/none/],
+    [
+      'an unknown baseline',
+      ['--baseline', 'none'],
+      /there is no \/baselines\/none[^]*`list` of .*baseline, policy or gate/,
+    ],
     ['two baselines', ['--baseline', 'release', '--baseline-branch', 'main'], /cannot be used with/],
     ['a time that is none', ['--timeout', '3'], /write it as 90s/],
     ['a rate that is none', ['--early-stop', '2'], /it is a number from 0 to 1/],

@@ -34,7 +34,7 @@ export function unreachable(url: string, reason: string, cause?: unknown): CliEr
 
 const NEXT_STEPS: Record<string, string> = {
   NOT_FOUND:
-    'see what there is with `npx everdict runtime list`, `dataset list`, `harness list`, `scorecard list` or `run list`',
+    'see what there is with `npx everdict scorecard list`, or `list` of runtime, dataset, harness, run, baseline, policy or gate',
   NOT_COMPARABLE: 'compare the cases that are the same on both sides with `--on intersection`, or two that match',
   RUNTIME_REQUIRED: 'say where to run with --runtime <id>; `npx everdict runtime list` shows what is registered',
   TOO_MANY_REQUESTS: 'ask less often; a script may wait as long as `Retry-After` says',
