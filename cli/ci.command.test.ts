@@ -237,7 +237,7 @@ describe('everdict ci', () => {
     [
       'an unknown baseline',
       ['--baseline', 'none'],
-      /there is no \/baselines\/none[^]*`list` of .*baseline, policy or gate/,
+      /there is no \/baselines\/none.*`list` of .*baseline, policy or gate/s,
     ],
     ['two baselines', ['--baseline', 'release', '--baseline-branch', 'main'], /cannot be used with/],
     ['a time that is none', ['--timeout', '3'], /write it as 90s/],
