@@ -172,6 +172,25 @@ describe('everdict ci', () => {
     expect(matrix).toEqual(['branch=main', 'repository=acme/agent', 'key=big']);
   });
 
+  test('where none of the repository is there, the baseline of a branch is one that names no repository', async () => {
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/agent', GITHUB_REF: 'refs/pull/7/merge' };
+    const others = [
+      aScorecard({ id: 'sc_2', metadata: { branch: 'main', repository: 'acme/other' } }),
+      aScorecard({ id: OLD, metadata: { branch: 'main' } }),
+    ];
+    const site = aSite({ ofBranch: others });
+    const ofNone = (call: Asked) => !call.entries.some((entry) => entry.startsWith('repository='));
+    const { asked: all } = await everdict(
+      [...words, '--baseline-branch', 'main'],
+      (call) =>
+        call.method === 'GET' && call.path === '/scorecards' && !ofNone(call)
+          ? { body: { items: [], next: null } }
+          : site(call),
+      { env },
+    );
+    expect(bodyOf(all, '/scorecards/gate')).toMatchObject({ baseline: OLD });
+  });
+
   test.each([
     ['judged anew by other graders', { regradeOf: 'sc_0' }],
     ['cancelled in part', { counts: { passed: 3, cancelled: 1 } }],

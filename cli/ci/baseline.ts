@@ -40,11 +40,18 @@ export async function findBaseline(
   const { baseline, baselineBranch, dataset, harness } = request;
   if (baseline !== undefined) return patiently(session, patience, () => namedBaseline(session, baseline));
   if (baselineBranch === undefined) return undefined;
-  const what = { dataset: idOf(dataset), harness: idOf(harness), metadata: wantedEntries(request) };
-  const filter = { status: 'completed', stoppedEarly: 'false', ...what };
+  const what = { dataset: idOf(dataset), harness: idOf(harness) };
   const reader = patientReader(session, patience);
-  const { items } = await list(reader, '/scorecards', ScorecardReply, { limit: LOOKED_AT }, filter);
-  return items.find((each) => each.id !== candidate && isOfBranch(each))?.id;
+  const newest = async (metadata: string[], isMeant: (each: ScorecardReply) => boolean) => {
+    const filter = { status: 'completed', stoppedEarly: 'false', ...what, metadata };
+    const { items } = await list(reader, '/scorecards', ScorecardReply, { limit: LOOKED_AT }, filter);
+    return items.find((each) => each.id !== candidate && isOfBranch(each) && isMeant(each))?.id;
+  };
+  const { repository, ...others } = request.kin;
+  const own = await newest(wantedEntries(request), () => true);
+  if (own !== undefined || repository === undefined) return own;
+  // One that was submitted by hand does not say whose branch it is.
+  return newest(wantedEntries({ ...request, kin: others }), ({ metadata }) => metadata.repository === undefined);
 }
 
 /**
