@@ -59,7 +59,9 @@ test.each([
 
 test.each([
   ['api-url', 'everdict.example', 'is not an http(s) URL'],
+  ['api-url', 'https://ann:hunter2@everdict.example', 'has a user or a password in it'],
   ['dataset', '', 'the input dataset is missing'],
+  ['baseline-branch', 'main\nother', 'is more than one line'],
   ['trials', '0', 'is below 1'],
   ['trials', 'three', 'is not a whole number'],
   ['comment', 'yes', 'is true or false'],
@@ -69,6 +71,12 @@ test.each([
 ])('%s %j is refused by name', (name, text, why) => {
   expect(() => read({ [name]: text })).toThrow(new RegExp(`the input ${name} .*`));
   expect(() => read({ [name]: text })).toThrow(why);
+});
+
+test('a password in the address is not repeated', () => {
+  expect(() => read({ 'api-url': 'https://ann:hunter2@everdict.example' })).toThrow(
+    /^(?!.*hunter2).*give the address/s,
+  );
 });
 
 test('uses of the action are told apart by workflow, job and step, or by the key that is given', () => {

@@ -2,6 +2,7 @@ import { getInput } from '@actions/core';
 import { z } from 'zod';
 import type { ActionEnv } from '../config/action-env.js';
 import { SpecRef, WorkspaceId } from '../contracts/ids.js';
+import { hasUserInfo } from '../contracts/user-info.js';
 
 const MOST_SHARE = 0.5;
 
@@ -12,6 +13,7 @@ const whole = (min: number) =>
     .regex(/^\d{1,9}$/, 'is not a whole number')
     .transform(Number)
     .refine((number) => number >= min, `is below ${min}`);
+const Line = z.string().regex(/^.+$/, 'is more than one line');
 const Lines = z.string().transform((text) => text.split(/\r?\n/).map(trimmed).filter(Boolean));
 const Words = z.string().transform((text) => text.split(/[,\n]/).map(trimmed).filter(Boolean));
 
@@ -36,7 +38,12 @@ const EarlyStop = z.string().transform((word, ctx) => {
 });
 
 const Inputs = z.object({
-  'api-url': z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }),
+  'api-url': z
+    .url({ protocol: /^https?$/, error: 'is not an http(s) URL' })
+    .refine(
+      (url) => !hasUserInfo(url),
+      'has a user or a password in it: give the address alone, and a key as `api-key`',
+    ),
   workspace: WorkspaceId.optional(),
   dataset: SpecRef,
   harness: SpecRef,
@@ -49,8 +56,8 @@ const Inputs = z.object({
   trials: whole(1).optional(),
   params: Pairs.optional(),
   policy: z.string().optional(),
-  baseline: z.string().optional(),
-  'baseline-branch': z.string().optional(),
+  baseline: Line.optional(),
+  'baseline-branch': Line.optional(),
   'early-stop': EarlyStop.optional(),
   timeout: whole(1).optional(),
   patience: whole(1).default(300),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJson } from '../cli/spec-files.js';
 import type { ActionEnv } from '../config/action-env.js';
 
 const Branch = z.looseObject({ ref: z.string(), sha: z.string() });
@@ -49,7 +50,7 @@ export function occasionOf(env: ActionEnv): Occasion {
 }
 
 function payloadOf(file: string): z.infer<typeof Payload> {
-  const parsed = Payload.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  const parsed = Payload.safeParse(parseJson(readFileSync(file, 'utf8'), `the event at ${file}`));
   if (parsed.success) return parsed.data;
   throw new Error(`the event at ${file} is not as GitHub writes it: ${z.prettifyError(parsed.error)}`);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { kinOf } from '../cli/ci/baseline.js';
 import { type Evaluation, evaluate } from '../cli/ci/evaluate.js';
 import { makeRoom } from '../cli/ci/outputs.js';
+import { isPolicyFile } from '../cli/ci/policy.js';
 import { supersede } from '../cli/ci/supersede.js';
 import { Session } from '../cli/session.js';
 import type { ActionEnv } from '../config/action-env.js';
@@ -11,6 +12,7 @@ import { type Inputs, keyOf } from './inputs.js';
 import { metadataOf, type Occasion } from './occasion.js';
 import { publish, reportFiles } from './publish.js';
 import { jobTerminal } from './terminal.js';
+import { workspaceFile } from './workspace-file.js';
 
 const MINUTE_SEC = 60;
 
@@ -47,7 +49,7 @@ async function evaluated(session: Session, { env, inputs, occasion }: Step): Pro
   return evaluate(session, {
     scorecard: { dataset, harness, runtime, cases, trials, params, metadata },
     ...{ dataset, harness, idempotencyKey: randomUUID() },
-    policy: inputs.policy,
+    policy: policyOf(env, inputs),
     baseline: inputs.baseline,
     baselineBranch: inputs['baseline-branch'] ?? occasion.baseBranch,
     kin,
@@ -58,4 +60,9 @@ async function evaluated(session: Session, { env, inputs, occasion }: Step): Pro
     runs: 'all',
     ...(inputs.supersede && occasion.pr !== undefined && { onSubmitted: (id: string) => supersede(session, id) }),
   });
+}
+
+function policyOf({ GITHUB_WORKSPACE: workspace }: ActionEnv, { policy }: Inputs): string | undefined {
+  const isFile = policy !== undefined && isPolicyFile(policy);
+  return isFile ? workspaceFile(workspace, 'policy', policy) : policy;
 }

@@ -123,6 +123,18 @@ describe('scorecard gate', () => {
     expect([exitCode, err]).toEqual([3, expect.stringMatching(message)]);
   });
 
+  test.each([
+    ['root:x:0:0:hunter2', 'line 1, column 1'],
+    ['{"minPassRate": 1,\n "token": hunter2', 'line 2, column 11'],
+    ['"hunter2"', 'it holds no object'],
+    ['20261130', 'it holds no object'],
+  ])('quotes nothing of a file that is no policy: %j', async (content, why) => {
+    const file = await aFile('another.json', content);
+    const { err, exitCode } = await everdict(['scorecard', 'gate', '--policy', file, 'sc_2'], unused);
+    expect([exitCode, err]).toEqual([3, expect.stringContaining(why)]);
+    expect(err).not.toMatch(/hunter2|root|20261130/);
+  });
+
   test('needs a policy', async () => {
     const { err, exitCode } = await everdict(['scorecard', 'gate', 'sc_2'], unused);
     expect([exitCode, err]).toEqual([3, expect.stringContaining("'--policy <policy>'")]);

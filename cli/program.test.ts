@@ -33,6 +33,13 @@ describe('errors', () => {
     expect(terminal.exitCode).toBe(4);
   });
 
+  test('of an address with a password in it do not repeat it', async () => {
+    const terminal = aTerminal();
+    await runCommandLine(['scorecard', 'list', '--url', 'http://ann:hunter2@127.0.0.1:2'], terminal);
+    expect(terminal.err.text).toMatch(/^(?!.*hunter2).*the URL of the platform has a user or a password in it/s);
+    expect(terminal.exitCode).toBe(3);
+  });
+
   test('of the platform itself are no verdict', async () => {
     const answer = () => problem(500, { code: 'INTERNAL', detail: 'the platform failed' });
     expect((await everdict(['scorecard', 'show', 'sc_1'], answer)).exitCode).toBe(4);

@@ -1,6 +1,8 @@
 import type { CliEnv } from '../config/cli-env.js';
 import type { Logins } from '../config/logins.js';
+import { hasUserInfo } from '../contracts/user-info.js';
 import { credentialOf } from './credential.js';
+import { usageError } from './failures.js';
 import { HttpClient } from './http.client.js';
 import type { Screen } from './progress.js';
 
@@ -36,7 +38,12 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
 
 /** The platform that is meant, as it was given, without a slash at the end. */
 export function urlOf({ env, logins }: Terminal, url?: string): string {
-  return (url ?? env.EVERDICT_URL ?? logins.current ?? DEFAULT_URL).replace(/\/+$/, '');
+  const asked = url ?? env.EVERDICT_URL ?? logins.current ?? DEFAULT_URL;
+  if (hasUserInfo(asked)) {
+    const nextStep = 'give its address alone, and a key by `npx everdict login` or EVERDICT_API_KEY';
+    throw usageError('the URL of the platform has a user or a password in it', nextStep);
+  }
+  return asked.replace(/\/+$/, '');
 }
 
 /** One command at work: where it speaks to, and how it answers. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { jsonPlace } from '../contracts/json-place.js';
 import { type CliError, usageError } from './failures.js';
 import { codeOf, messageOf } from './foreign-errors.js';
 
@@ -27,14 +28,19 @@ export interface Body {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** Says where the fault is and quotes nothing: it may be another file than was meant, and what is printed be public. */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError(`${what} is not valid JSON (at ${jsonPlace(text)})`);
+  }
+}
+
 /** Sent as it is, so that the platform sees every key and reports its place. */
 export async function jsonFile(file: string): Promise<Body> {
   const bytes = await readUserFile(file);
-  try {
-    JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    throw usageError(`${file} is not valid JSON: ${messageOf(error)}`);
-  }
+  parseJson(bytes.toString('utf8'), file);
   return { type: 'application/json', bytes };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type FieldError, PlatformError } from '../../contracts/errors.js';
+import { jsonPlace } from '../../contracts/json-place.js';
 
 /** Largest body of a request, bytes. */
 export const BODY_LIMIT = 10 * 1024 * 1024;
@@ -73,28 +74,5 @@ function malformedJson(text: string, cause: unknown): PlatformError {
 export function jsonFault(text: string, error: unknown, firstLine = 1): string {
   const message = error instanceof Error ? error.message : String(error);
   const what = message.replace(/,? *(in JSON )?at position.*$/s, '').replace(/, ?(\.\.\.)?".*$/s, '');
-  const before = text.slice(0, faultPosition(text));
-  return `${what} at line ${before.split('\n').length + firstLine - 1}, column ${before.length - before.lastIndexOf('\n')}`;
-}
-
-/** Offset of the first character that no JSON text could have there: the length of the longest prefix that is not wrong yet. */
-function faultPosition(text: string): number {
-  let [fine, wrong] = [0, text.length + 1];
-  while (wrong - fine > 1) {
-    const middle = (fine + wrong) >> 1;
-    if (isUnfinished(text.slice(0, middle))) fine = middle;
-    else wrong = middle;
-  }
-  return fine;
-}
-
-function isUnfinished(prefix: string): boolean {
-  try {
-    JSON.parse(prefix);
-    return true;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : '';
-    const position = /at position (\d+)/.exec(message)?.[1];
-    return position === undefined ? /Unexpected end|Unterminated/.test(message) : Number(position) >= prefix.length;
-  }
+  return `${what} at ${jsonPlace(text, firstLine)}`;
 }

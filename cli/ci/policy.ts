@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { GatePolicy, GateRules } from '../../contracts/gate.js';
 import { readValue } from '../../contracts/read-value.js';
 import { usageError } from '../failures.js';
-import { messageOf } from '../foreign-errors.js';
 import type { Session } from '../session.js';
-import { jsonFile, refPath } from '../spec-files.js';
+import { jsonFile, parseJson, refPath } from '../spec-files.js';
 import { type Patience, patiently } from './patience.js';
 
 /** Rules of a gate, and how the platform is told of them: a registered policy by its name, others as they are. */
@@ -19,10 +18,15 @@ export const defaultRules = (hasBaseline: boolean): GateRules =>
 
 const PolicyReply = z.looseObject({ id: z.string(), version: z.string() });
 
+/** Whether a file of rules is meant, and not the name of a registered policy. */
+export const isPolicyFile = (given: string): boolean => !isRules(given) && /\.json$|[/\\]/.test(given);
+
+const isRules = (given: string): boolean => /^\s*\{/.test(given);
+
 /** Of `given`: rules as JSON, a file of them (it ends with `.json` or has a slash), or the name of a registered policy. */
 export async function askedPolicy(given: string): Promise<Policy['asked']> {
-  if (/^\s*\{/.test(given)) return rulesOfText(given, 'the policy');
-  return /\.json$|[/\\]/.test(given) ? rulesOfFile(given) : given;
+  if (isRules(given)) return rulesOfText(given, 'the policy');
+  return isPolicyFile(given) ? rulesOfFile(given) : given;
 }
 
 /** The same, with the rules of what is registered: that version counts, whatever is registered while the cases run. */
@@ -40,12 +44,8 @@ async function rulesOfFile(file: string): Promise<GateRules> {
 }
 
 function rulesOfText(text: string, what: string): GateRules {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw usageError(`${what} is not valid JSON: ${messageOf(error)}`);
-  }
+  const value = parseJson(text, what);
+  if (typeof value !== 'object') throw usageError(`${what} is no policy: it holds no object`);
   return rulesOf(value, what);
 }
 
