@@ -58,20 +58,54 @@ test('errors of the server pass, and a comment that was made all the same is not
   expect(fake.calls.filter((call) => call.startsWith('POST /repos'))).toHaveLength(3);
 });
 
+const LIMITED = 'You have exceeded a secondary rate limit';
+const inSec = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+const epochIn = (seconds: number) => String(Math.floor(inSec(seconds).getTime() / 1_000));
+
 test.each([
-  ['a secondary limit', 403, { 'retry-after': '2' }],
-  ['one that says no time', 403, {}],
-  ['the limit of an hour that is nearly over', 429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' }],
-])('%s is waited for', async (_what, status, headers) => {
-  fake.failures.push({ match: /^POST \/repos/, status, headers, message: 'You have exceeded a secondary rate limit' });
+  ['a secondary limit', 403, { 'retry-after': '2' }, LIMITED, /for 2 s/],
+  ['one that lasts until a date', 429, { 'retry-after': inSec(55).toUTCString() }, LIMITED, /for [1-5]\d s/],
+  ['one that lasts until nobody knows', 429, { 'retry-after': 'soon' }, LIMITED, /for 60 s/],
+  ['one of a date that is over', 429, { 'retry-after': inSec(-600).toUTCString() }, LIMITED, /for 1 s/],
+  ['one that says no time', 403, {}, LIMITED, /for 60 s/],
+  ['one that says nothing but 429', 429, {}, 'failed', /for 60 s/],
+  [
+    'the limit of an hour that is nearly over',
+    403,
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' },
+    'failed',
+    /for 1 s/,
+  ],
+  ['one that does not say when it is over', 403, { 'x-ratelimit-remaining': '0' }, 'failed', /for 60 s/],
+])('%s is waited for', async (_what, status, headers, message, wait) => {
+  fake.failures.push({ match: /^POST \/repos/, status, headers, message });
   await put('first');
   expect(bodies()).toEqual(['first']);
-  expect(said.at(-1)).toMatch(/enough of this token/);
+  expect(said.at(-1)).toMatch(wait);
 });
 
-test('a limit that lasts is not waited for', async () => {
-  fake.failures.push({ match: /^POST \/repos/, status: 429, headers: { 'retry-after': '600' } });
-  await expect(put('first')).rejects.toMatchObject({ status: 429 });
+test.each([
+  ['a secondary limit', 429, { 'retry-after': '600' }, /for 600 s \(429\)/],
+  ['one until a date', 403, { 'retry-after': inSec(900).toUTCString() }, /for [789]\d\d s \(403\)/],
+  [
+    'the limit of an hour',
+    403,
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epochIn(1_800) },
+    /for 1[78]\d\d s \(403\)/,
+  ],
+])('%s that lasts is not waited for, and is said to be the cause', async (_what, status, headers, why) => {
+  fake.failures.push({ match: /^POST \/repos/, status, headers });
+  const error = await put('first').catch((reason: unknown) => reason);
+  expect(whyNoComment(error)).toMatch(why);
+  expect(whyNoComment(error)).not.toMatch(/permissions/);
+  expect(fake.calls.filter((call) => call.startsWith('POST /repos'))).toHaveLength(1);
+});
+
+test('a limit that does not end is waited for some times only', async () => {
+  const failure = { match: /^POST \/repos/, status: 429 };
+  fake.failures.push(failure, failure, failure, failure, failure);
+  expect(whyNoComment(await put('first').catch((reason: unknown) => reason))).toMatch(/for 60 s \(429\)/);
+  expect(fake.calls.filter((call) => call.startsWith('POST /repos'))).toHaveLength(4);
 });
 
 test('a token that may not comment is told what is missing, and is not tried again', async () => {
@@ -79,7 +113,7 @@ test('a token that may not comment is told what is missing, and is not tried aga
   const error = await put('first').catch((reason: unknown) => reason);
   expect(whyNoComment(error)).toMatch(/pull-requests: write/);
   expect(fake.calls.filter((call) => call.startsWith('POST /repos'))).toHaveLength(1);
-  expect(whyNoComment(await putComment(client('other'), PULL, 'k', 'x').catch((reason: unknown) => reason))).toBe(
-    'GitHub answered 401',
+  expect(whyNoComment(await putComment(client('other'), PULL, 'k', 'x').catch((reason: unknown) => reason))).toMatch(
+    /401.*github-token/,
   );
 });

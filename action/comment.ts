@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RequestError } from '@octokit/request-error';
-import type { GitHub } from './github.client.js';
+import { type GitHub, limitSec } from './github.client.js';
 
 /** GitHub takes 65,536 letters. */
 export const LONGEST_COMMENT = 64_000;
@@ -74,6 +74,11 @@ async function ownLogin(github: GitHub): Promise<string> {
 /** Why there is no comment, for whoever set the workflow up. */
 export function whyNoComment(error: unknown): string {
   if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
+  const limit = limitSec(error);
+  if (limit !== undefined) {
+    return `GitHub takes no more calls of this token for ${limit} s (${error.status}), and the step waits no longer: run the job again then`;
+  }
+  if (error.status === 401) return 'GitHub does not know the token (401): see the input github-token';
   if (error.status === 403 || error.status === 404) {
     return `the token may not comment here (${error.status}): give the job \`permissions: pull-requests: write\`; the token of a pull request from a fork never may`;
   }

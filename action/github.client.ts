@@ -8,6 +8,8 @@ const CALL_MS = 30_000;
 /** A limit that says it is over by then is waited for, so many times. */
 const LONGEST_WAIT_SEC = 60;
 const MOST_WAITS = 3;
+/** What GitHub asks to wait at least, where it does not say how long. */
+const UNTOLD_SEC = 60;
 
 const GitHub = Octokit.plugin(paginateRest, retry);
 export type GitHub = InstanceType<typeof GitHub>;
@@ -39,10 +41,10 @@ export function createGitHub({ apiUrl, token, say, pauseMs = 1_000 }: GitHubOpti
       try {
         return await request(options);
       } catch (error) {
-        const waitSec = limitSec(error);
-        if (waitSec === undefined || waitSec > LONGEST_WAIT_SEC || waits === MOST_WAITS) throw error;
-        say(`GitHub has had enough of this token's calls for ${waitSec} s; waiting`);
-        await delay(waitSec * pauseMs);
+        const limit = limitSec(error);
+        if (limit === undefined || limit > LONGEST_WAIT_SEC || waits === MOST_WAITS) throw error;
+        say(`GitHub has had enough of this token's calls for ${limit} s; waiting`);
+        await delay(limit * pauseMs);
       }
     }
   });
@@ -50,14 +52,20 @@ export function createGitHub({ apiUrl, token, say, pauseMs = 1_000 }: GitHubOpti
 }
 
 /** How long a limit lasts, where a refusal is one: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api */
-function limitSec(error: unknown): number | undefined {
+export function limitSec(error: unknown): number | undefined {
   if (!(error instanceof RequestError) || (error.status !== 403 && error.status !== 429)) return undefined;
   const {
     'retry-after': after,
     'x-ratelimit-remaining': remaining,
     'x-ratelimit-reset': reset,
   } = error.response?.headers ?? {};
-  if (after !== undefined) return Number(after);
-  if (remaining === '0') return Math.max(1, Math.ceil(Number(reset) - Date.now() / 1_000));
-  return /secondary rate limit/i.test(error.message) ? LONGEST_WAIT_SEC : undefined;
+  if (after !== undefined) return waitSec(Number(after), Date.parse(String(after)));
+  if (remaining === '0') return waitSec(Number.NaN, Number(reset) * 1_000);
+  return error.status === 429 || /rate limit/i.test(error.message) ? UNTOLD_SEC : undefined;
+}
+
+/** Told as seconds or as a moment; whatever is neither counts as untold. */
+function waitSec(seconds: number, untilMs: number): number {
+  const sec = Number.isFinite(seconds) ? seconds : (untilMs - Date.now()) / 1_000;
+  return Number.isFinite(sec) ? Math.max(1, Math.ceil(sec)) : UNTOLD_SEC;
 }

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ScorecardReportData } from '../../reports/data.js';
 import { htmlReport } from '../../reports/html.js';
@@ -54,7 +54,15 @@ export const writeReport = (file: string, text: string): Promise<void> =>
     await writeFile(file, text);
   });
 
-const makeParent = (file: string) => mkdir(path.dirname(path.resolve(file)), { recursive: true });
+const makeParent = (file: string) => makeDirectory(path.dirname(path.resolve(file)));
+
+/** Step by step: `recursive` goes on for ever where nothing can be made, as in `/proc`. */
+async function makeDirectory(dir: string): Promise<void> {
+  const found = await stat(dir).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  if (path.dirname(dir) !== dir) await makeDirectory(path.dirname(dir));
+  await mkdir(dir);
+}
 
 async function touching(file: string, work: () => Promise<unknown>): Promise<void> {
   try {
