@@ -1,12 +1,12 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Connection, ToolCalls } from './calls.js';
+import type { Reach, ToolCalls } from './calls.js';
 import type { Arguments } from './tool-request.js';
 
 /** What a resource or a prompt asks, as calls of tools that read: by its caller, who is refused as there. */
 export class Asked {
   constructor(
     private readonly calls: ToolCalls,
-    private readonly connection: Connection,
+    private readonly connection: Reach,
     private readonly signal: AbortSignal,
   ) {}
 

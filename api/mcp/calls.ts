@@ -3,10 +3,10 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
 import type { JsonLog } from '../../config/log.js';
 import { PlatformError } from '../../contracts/errors.js';
-import { nameBreaker } from '../../policy/untrusted-text.js';
 import { Problem, toProblem } from '../common/problem.js';
 import { WORKSPACE_HEADER } from '../identity/workspace-header.js';
 import { CallerTurns } from './caller-turns.js';
+import { type WithoutNames, withoutNames } from './shown-text.js';
 import { ToolAnswers } from './tool-answer.js';
 import type { ToolOfRoute } from './tool-list.js';
 import { type Arguments, requestOf, viewOf } from './tool-request.js';
@@ -17,6 +17,11 @@ export interface Connection {
   caller: string;
   remoteAddress: string;
   headers: Record<string, string>;
+}
+
+/** A connection with the tools that it has. */
+export interface Reach extends Connection {
+  tools: ReadonlyMap<string, ToolOfRoute>;
 }
 
 export function connectionOf({ id, ip, headers, identity }: FastifyRequest): Connection {
@@ -40,51 +45,54 @@ export function connectionOf({ id, ip, headers, identity }: FastifyRequest): Con
 export class ToolCalls {
   private readonly turns = new CallerTurns();
   private readonly answers: ToolAnswers;
-  private readonly withoutNames: (text: string) => string;
+  private readonly withoutNames: WithoutNames;
 
   constructor(
     private readonly server: FastifyInstance,
     readonly tools: ReadonlyMap<string, ToolOfRoute>,
     private readonly log: Pick<JsonLog, 'error'>,
   ) {
-    this.withoutNames = nameBreaker([...tools.keys()]);
-    this.answers = new ToolAnswers(tools, this.withoutNames);
+    this.withoutNames = withoutNames([...tools.keys()]);
+    this.answers = new ToolAnswers(this.withoutNames);
   }
 
-  async call(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal): Promise<CallToolResult> {
+  async call(tool: ToolOfRoute, args: Arguments, connection: Reach, signal: AbortSignal): Promise<CallToolResult> {
     try {
       return await this.turns.take(connection.caller, signal, () => this.answered(tool, args, connection, signal));
     } catch (error) {
       if (!(error instanceof PlatformError) && !signal.aborted) {
         this.log.error('tool failed', { tool: tool.info.name, requestId: connection.requestId, error });
       }
-      return this.answers.refused(tool, toProblem(error, connection.requestId));
+      return this.answers.refused(tool, toProblem(error, connection.requestId), connection.tools);
     }
   }
 
   /** What the route itself answers, for what makes another text of it. */
-  async raw(tool: ToolOfRoute, args: Arguments, connection: Connection, signal: AbortSignal): Promise<Raw> {
+  async raw(tool: ToolOfRoute, args: Arguments, connection: Reach, signal: AbortSignal): Promise<Raw> {
     return this.turns.take(connection.caller, signal, async () => {
       const { response, stream } = await this.sent(tool, args, connection, signal);
       const body: unknown = JSON.parse(await textOf(stream));
-      return response.statusCode >= 400 ? { refused: this.answers.refused(tool, Problem.parse(body)) } : { body };
+      if (response.statusCode < 400) return { body };
+      return { refused: this.answers.refused(tool, Problem.parse(body), connection.tools) };
     });
   }
 
   /** Text of the platform in which no tool is named by others. */
   shown(text: string): string {
-    return this.withoutNames(text);
+    return this.withoutNames.ofOthers(text);
   }
 
   private async answered(
     tool: ToolOfRoute,
     args: Arguments,
-    connection: Connection,
+    connection: Reach,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const view = viewOf(args);
     const { response, stream } = await this.sent(tool, args, connection, signal);
-    if (response.statusCode >= 400) return this.answers.refused(tool, Problem.parse(JSON.parse(await textOf(stream))));
+    if (response.statusCode >= 400) {
+      return this.answers.refused(tool, Problem.parse(JSON.parse(await textOf(stream))), connection.tools);
+    }
     if (tool.isText) return this.answers.text(stream, view);
     const text = await textOf(stream);
     const warnings = response.headers['x-everdict-warning'];

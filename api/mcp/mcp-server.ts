@@ -28,14 +28,15 @@ export function mcpServer(calls: ToolCalls, connection: Connection, reach: strin
     { name: 'everdict', title: 'Everdict', version: VERSION },
     { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
   );
-  const tools = [...calls.tools.values()].filter((tool) => reaches(reach, tool));
-  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ listed }) => listed) }));
+  const tools = new Map([...calls.tools].filter(([, tool]) => reaches(reach, tool)));
+  const reached = { ...connection, tools };
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const tool = calls.tools.get(params.name);
-    if (!tool || !reaches(reach, tool)) throw unknownTool(params.name, reach);
-    return calls.call(tool, params.arguments ?? {}, connection, mcpReq.signal);
+    const tool = tools.get(params.name);
+    if (!tool) throw unknownTool(params.name, reach);
+    return calls.call(tool, params.arguments ?? {}, reached, mcpReq.signal);
   });
-  const askedBy = (signal: AbortSignal) => new Asked(calls, connection, signal);
+  const askedBy = (signal: AbortSignal) => new Asked(calls, reached, signal);
   addResources(server, askedBy, (text) => calls.shown(text));
   addPrompts(server, askedBy);
   return server;

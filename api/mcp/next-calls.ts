@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from '../../contracts/errors.js';
-import type { ToolOfRoute } from './tool-list.js';
+import type { Route } from '../openapi/routes.js';
+import type { ListedTool, ToolOfRoute } from './tool-list.js';
 
 /** A call that may be made after a refusal: one that reads, or the refused one again. */
 export interface NextCall {
@@ -7,9 +8,17 @@ export interface NextCall {
   why: string;
 }
 
+/** What of a tool decides which calls come next. */
+interface NextTool {
+  info: Pick<ToolOfRoute['info'], 'name' | 'effect'>;
+  route: Pick<Route, 'tag'>;
+  listed: Pick<ListedTool, 'title'>;
+}
+
 /** What lists the things that a path or a body names, by where they are. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   admission: ['list_runtimes'],
+  baselines: ['list_baselines', 'list_scorecards'],
   'ci-bindings': ['list_ci_bindings'],
   datasets: ['list_datasets'],
   gates: ['list_gates', 'list_scorecards'],
@@ -27,6 +36,16 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 };
 /** What a submit names. */
 const SUBMITTED = ['list_datasets', 'list_harnesses', 'list_runtimes'];
+const SIDES = ['list_scorecards', 'list_baselines'];
+
+/** The same for tools that name more than that. */
+const OF_TOOL: Readonly<Record<string, readonly string[]>> = {
+  diff_scorecards: SIDES,
+  gate_scorecard: [...SIDES, 'list_policies'],
+  regrade_scorecard: ['list_scorecards', 'list_datasets'],
+  run_case: SUBMITTED,
+  run_scorecard: [...SUBMITTED, 'list_policies', 'list_baselines'],
+};
 const RUNTIMES = ['list_runtimes', 'get_runtime_admission'];
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
@@ -49,22 +68,18 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
 
-/** Never empty, and never a tool that changes something but the refused one itself. */
-export function nextCalls(
-  code: string,
-  { info, route }: ToolOfRoute,
-  tools: ReadonlyMap<string, ToolOfRoute>,
-): NextCall[] {
+/** Of the tools that the connection has, and none that changes something but the refused one itself. */
+export function nextCalls(code: string, { info, route }: NextTool, tools: ReadonlyMap<string, NextTool>): NextCall[] {
   const looks = lookups(code, route.tag, info.name)
     .filter((name) => tools.get(name)?.info.effect === 'read')
     .map((tool) => ({ tool, why: tools.get(tool)?.listed.title ?? '' }));
-  return [...looks, { tool: info.name, why: againAfter(code) }];
+  return tools.has(info.name) ? [...looks, { tool: info.name, why: againAfter(code) }] : looks;
 }
 
 function lookups(code: string, tag: string, name: string): readonly string[] {
   if (isErrorCode(code) && BY_CODE[code]) return BY_CODE[code].filter((tool) => tool !== name);
   if (code !== 'NOT_FOUND' && code !== 'CONFLICT') return [];
-  const lists = name.startsWith('run_') ? SUBMITTED : (LISTS[tag] ?? []);
+  const lists = OF_TOOL[name] ?? LISTS[tag] ?? [];
   return lists.filter((tool) => tool !== name);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TextSource } from '../../contracts/untrusted.js';
-import { cutTo, seen } from '../../policy/untrusted-text.js';
+import { cutTo, nameBreaker, seen } from '../../policy/untrusted-text.js';
 
 /** A text of others as tools show it: who wrote it and how long it is; the text itself only where it was asked for. */
 export const ShownText = z.strictObject({
@@ -19,6 +19,18 @@ const NAME = /^[\w.:/#@-]{1,64}$/;
 /** What names something of ours: ids, versions and references, of which no sentence can be made. */
 const ID = /^[\w.+-]+([@:/#][\w.+-]+)*$/;
 
+/** How texts are told without the names of tools. */
+export interface WithoutNames {
+  ofOthers(text: string): string;
+  /** What we say ourselves: there a name of one word is a word like any other. */
+  ours(text: string): string;
+}
+
+export const withoutNames = (tools: readonly string[]): WithoutNames => ({
+  ofOthers: nameBreaker(tools),
+  ours: nameBreaker(tools.filter((name) => name.includes('_'))),
+});
+
 /** Characters of one text, unless the caller says otherwise. */
 export const TEXT_LIMIT = 2_000;
 /** Characters of all texts of an answer. */
@@ -29,23 +41,23 @@ export class TextShower {
   private left = ANSWER_LIMIT;
 
   constructor(
-    private readonly withoutNames: (text: string) => string,
+    private readonly withoutNames: WithoutNames,
     /** Characters of one text; absent: no text is shown. */
     private readonly limit: number | undefined,
   ) {}
 
   /** What the platform says itself: a name in it may still be somebody's, but an id is needed as it is to ask for it. */
   named(text: string): string {
-    return ID.test(text) ? text : this.withoutNames(seen(text));
+    return ID.test(text) ? text : this.withoutNames.ours(seen(text));
   }
 
   show(source: TextSource, value: unknown): ShownText {
     const whole = seen(typeof value === 'string' ? value : JSON.stringify(value));
     const chars = whole.length;
-    if (NAME.test(whole)) return { untrusted: { source, chars, text: this.withoutNames(whole) } };
+    if (NAME.test(whole)) return { untrusted: { source, chars, text: this.withoutNames.ofOthers(whole) } };
     if (this.limit === undefined) return { untrusted: { source, chars } };
     const { text, isCut } = cutTo(whole, Math.min(this.limit, this.left));
     this.left -= text.length;
-    return { untrusted: { source, chars, text: this.withoutNames(text), ...(isCut && { cut: true }) } };
+    return { untrusted: { source, chars, text: this.withoutNames.ofOthers(text), ...(isCut && { cut: true }) } };
   }
 }

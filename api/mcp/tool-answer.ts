@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { cutTo, seen } from '../../policy/untrusted-text.js';
 import { Problem } from '../common/problem.js';
 import { nextCalls } from './next-calls.js';
-import { TextShower } from './shown-text.js';
+import { TextShower, type WithoutNames } from './shown-text.js';
 import { TextAnswer, type ToolOfRoute } from './tool-list.js';
 import type { View } from './tool-request.js';
 import { wrapped } from './wrap.js';
@@ -17,17 +17,14 @@ const OF_A_CLUSTER = 'CLUSTER_';
 
 /** Says what a request came to as the result of a tool. */
 export class ToolAnswers {
-  constructor(
-    private readonly tools: ReadonlyMap<string, ToolOfRoute>,
-    private readonly withoutNames: (text: string) => string,
-  ) {}
+  constructor(private readonly withoutNames: WithoutNames) {}
 
   /** `warnings`: what the answer said beside its body. */
   json(tool: ToolOfRoute, body: unknown, { includeContent, contentLimit }: View, warnings?: string): CallToolResult {
     const shower = new TextShower(this.withoutNames, includeContent || tool.info.isContent ? contentLimit : undefined);
     const structuredContent = tool.answer && Members.parse(wrapped(tool.answer, body, shower));
     const text = structuredContent ? JSON.stringify(structuredContent) : 'done';
-    const beside = warnings ? [`Warning: ${this.withoutNames(seen(warnings))}`] : [];
+    const beside = warnings ? [`Warning: ${this.withoutNames.ours(seen(warnings))}`] : [];
     return {
       content: [text, ...beside].map((said) => ({ type: 'text', text: said })),
       ...(structuredContent && { structuredContent }),
@@ -44,8 +41,9 @@ export class ToolAnswers {
     return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
   }
 
-  /** No structured content: that is what the tool answers, and clients hold a refusal against its schema, too. */
-  refused(tool: ToolOfRoute, { status, code, detail, errors, requestId }: Problem): CallToolResult {
+  /** To a connection that has these `tools`. No structured content: that is what the tool answers, and clients hold a refusal against its schema, too. */
+  refused(tool: ToolOfRoute, problem: Problem, tools: ReadonlyMap<string, ToolOfRoute>): CallToolResult {
+    const { status, code, detail, errors, requestId } = problem;
     const refusal = {
       code,
       status,
@@ -53,7 +51,7 @@ export class ToolAnswers {
       detail: code.startsWith(OF_A_CLUSTER) ? this.shower().show('cluster', detail) : this.said(detail),
       errors: errors.map(({ path, message }) => ({ path: this.said(path), message: this.said(message) })),
       requestId,
-      next: nextCalls(code, tool, this.tools),
+      next: nextCalls(code, tool, tools),
     };
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusal) }] };
   }
@@ -63,7 +61,7 @@ export class ToolAnswers {
   }
 
   private said(text: string): string {
-    return this.withoutNames(cutTo(seen(text), DETAIL_LIMIT).text);
+    return this.withoutNames.ours(cutTo(seen(text), DETAIL_LIMIT).text);
   }
 }
 

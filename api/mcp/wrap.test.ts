@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { SpecId } from '../../contracts/ids.js';
 import { AttemptView, RunView } from '../../contracts/run.js';
 import { untrusted } from '../../contracts/untrusted.js';
-import { nameBreaker } from '../../policy/untrusted-text.js';
-import { TextShower } from './shown-text.js';
+import { TextShower, withoutNames } from './shown-text.js';
 import { shownSchema, wrapped } from './wrap.js';
 
-const shower = () => new TextShower(nameBreaker(['cancel_run', 'get_run']), 100);
+const shower = () => new TextShower(withoutNames(['cancel_run', 'get_run', 'whoami']), 100);
 const validate = (schema: z.ZodType, answer: unknown) => {
   const ajv = new Ajv2020({ strict: false });
   return ajv.validate(shownSchema(schema), answer) ? [] : ajv.errorsText();
@@ -64,5 +63,14 @@ test('texts are labelled wherever they are, and only where others wrote them', (
   expect(wrapped(schema, { list: [1, 'a b'], map: { x: 'c\u001b[1m d', y: null } }, shower())).toEqual({
     list: [1, { untrusted: { source: 'job', chars: 3, text: 'a b' } }],
     map: { x: { untrusted: { source: 'cluster', chars: 3, text: 'c d' } }, y: null },
+  });
+});
+
+test('a tool of one word is a word in what we say ourselves, and none in what others do', () => {
+  const schema = z.strictObject({ note: z.string(), kept: untrusted('user') });
+  const value = { note: '`everdict whoami` shows it, and cancel_run too', kept: 'whoami' };
+  expect(wrapped(schema, value, shower())).toEqual({
+    note: '`everdict whoami` shows it, and ca·ncel_run too',
+    kept: { untrusted: { source: 'user', chars: 6, text: 'wh·oami' } },
   });
 });

@@ -20,7 +20,7 @@ export class RuntimeChecksController {
   @HttpCode(200)
   @Takes('junk')
   @Requires('register')
-  @Tool({ name: 'validate_runtime', effect: 'read', body: 'spec' })
+  @Tool({ name: 'validate_runtime', effect: 'read', isContent: true, body: 'spec' })
   @Operation({
     summary: 'Says whether a runtime could be registered',
     description:
