@@ -1,11 +1,16 @@
 import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { z } from 'zod';
 import { BaselineName, BaselinePin, BaselineView } from '../../contracts/baseline.js';
 import { Caller, type Principal } from '../common/caller.js';
 import { ListQuery, type Page, pageOf } from '../common/cursor.js';
 import { Requires } from '../common/requires.js';
+import { parseInput } from '../common/schema.pipe.js';
 import { Tool } from '../common/tool.js';
 import { Operation } from '../openapi/operation.js';
 import { BaselinesService } from './baselines.service.js';
+
+const AskedName = z.string().describe('1 to 63 characters of a-z 0-9 . _ -, of which the first is a letter or digit');
+const PinnedName = z.strictObject({ name: BaselineName });
 
 @Controller('baselines')
 export class BaselinesController {
@@ -25,9 +30,11 @@ export class BaselinesController {
   })
   pin(
     @Caller() caller: Principal,
-    @Param('name', { schema: BaselineName }) name: BaselineName,
+    // What is pinned under a bad name is a bad request; what is looked for under one is not there.
+    @Param('name', { schema: AskedName }) asked: string,
     @Body({ schema: BaselinePin }) pin: BaselinePin,
   ): Promise<BaselineView> {
+    const { name } = parseInput(PinnedName, { name: asked }, 'the path');
     return this.baselines.pin(caller, name, pin);
   }
 
