@@ -72,8 +72,14 @@ export function valuesOf(root: Schema, components: Record<string, Schema>, junk:
   return at(root, 0);
 }
 
-const numbers = ({ minimum = -10, maximum = 100_000 }: Schema): fc.Arbitrary<number> =>
-  fc.oneof(fc.integer({ min: Math.ceil(minimum), max: Math.min(maximum, 2 ** 31) }), fc.constantFrom(minimum, maximum));
+function numbers({ type, minimum = -10, maximum = 100_000 }: Schema): fc.Arbitrary<number> {
+  const most = Math.min(maximum, 2 ** 31);
+  const some =
+    type === 'number'
+      ? fc.double({ min: minimum, max: most, noNaN: true })
+      : fc.integer({ min: Math.ceil(minimum), max: most });
+  return fc.oneof(some, fc.constantFrom(minimum, maximum));
+}
 
 function strings({ pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
   const some = fc.oneof(

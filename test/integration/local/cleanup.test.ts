@@ -33,7 +33,8 @@ describe('infrastructure that breaks', () => {
     const worker = await rig.worker();
     await rig.world.attempts.open({ ...input, allocation: 'test-x', nonce: 'n', hostId: await rig.hostId() });
 
-    expect(await worker.finish(input, lost)).toEqual({ kind: 'settled', outcome: 'errored' });
+    const end = { kind: 'settled', outcome: 'errored', errorClass: 'infra' };
+    expect(await worker.finish(input, lost)).toEqual(end);
   });
 
   test('is not tried again when the run is to be cancelled', async () => {
