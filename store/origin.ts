@@ -12,3 +12,14 @@ export async function lockFinished(db: Queryable, workspaceId: string, id: strin
   if (!found) throw new PlatformError('NOT_FOUND', `there is no scorecard ${id}`);
   if (!found.is_finished) throw new PlatformError('CONFLICT', `${id} has not finished`);
 }
+
+/** What a run has in common with the one that it goes on with, in another scorecard and under the same number. */
+export const COPIED_COLUMNS = `id, workspace_id, scorecard_id, ordinal, case_id, trial, dataset_pk, case_ordinal, harness_pk,
+  pool_id, runtime_version, class, memory_mb, cpu_millicores, infra_retries`;
+
+/** Its values, out of run `r`; `scorecard` is the parameter with the id of the new one. */
+export const copiedInto = (
+  scorecard: string,
+): string => `${scorecard} || '.' || r.ordinal, r.workspace_id, ${scorecard},
+  r.ordinal, r.case_id, r.trial, r.dataset_pk, r.case_ordinal, r.harness_pk, r.pool_id, r.runtime_version, r.class,
+  r.memory_mb, r.cpu_millicores, r.infra_retries`;

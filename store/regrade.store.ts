@@ -6,7 +6,7 @@ import type { Verdict } from '../policy/results.js';
 import { auditWithin } from './audit-draft.js';
 import { type Confirmation, confirmNamed } from './confirmation.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
-import { lockFinished } from './origin.js';
+import { COPIED_COLUMNS, copiedInto, lockFinished } from './origin.js';
 import { decodeRecord } from './record-json.js';
 import { ORIGIN } from './run-view.js';
 import { affected, row, rows, transaction } from './sql.js';
@@ -115,12 +115,9 @@ export class RegradeStore {
       );
       await rows(
         db,
-        `INSERT INTO runs (id, workspace_id, scorecard_id, ordinal, case_id, trial, dataset_pk, case_ordinal, harness_pk,
-           pool_id, runtime_version, class, memory_mb, cpu_millicores, infra_retries, is_rerolled, carried_from,
+        `INSERT INTO runs (${COPIED_COLUMNS}, is_rerolled, carried_from,
            settled_attempt, outcome, error_class, error_code, reason, scores, settled_at, decided_by, settled_xid)
-         SELECT $2 || '.' || r.ordinal, r.workspace_id, $2, r.ordinal, r.case_id, r.trial, r.dataset_pk, r.case_ordinal,
-           r.harness_pk, r.pool_id, r.runtime_version, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
-           r.is_rerolled, ${ORIGIN}, r.settled_attempt, kept.*
+         SELECT ${copiedInto('$2')}, r.is_rerolled, ${ORIGIN}, r.settled_attempt, kept.*
          FROM runs r LEFT JOIN LATERAL (
            SELECT r.outcome, r.error_class, r.error_code, r.reason, r.scores, r.settled_at, r.decided_by,
              pg_current_xact_id() AS settled_xid

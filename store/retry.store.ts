@@ -6,7 +6,7 @@ import { auditWithin } from './audit-draft.js';
 import { type Confirmation, confirmNamed } from './confirmation.js';
 import type { Depth } from './depth.js';
 import { type Creation, claimKey, type IdempotencyKey } from './idempotency.store.js';
-import { lockFinished } from './origin.js';
+import { COPIED_COLUMNS, copiedInto, lockFinished } from './origin.js';
 import { ORIGIN } from './run-view.js';
 import { type Queryable, row, rows, transaction } from './sql.js';
 
@@ -123,12 +123,9 @@ async function insertRuns(db: Queryable, { id, reroll }: NewRetry): Promise<void
   const counted = await row<{ fresh: number }>(
     db,
     `WITH inserted AS (
-       INSERT INTO runs (id, workspace_id, scorecard_id, ordinal, case_id, trial, dataset_pk, case_ordinal, harness_pk,
-         pool_id, runtime_version, class, memory_mb, cpu_millicores, infra_retries, is_rerolled, carried_from, outcome,
+       INSERT INTO runs (${COPIED_COLUMNS}, is_rerolled, carried_from, outcome,
          error_class, error_code, reason, scores, settled_attempt, settled_at, decided_by, settled_xid)
-       SELECT $3 || '.' || r.ordinal, r.workspace_id, $3, r.ordinal, r.case_id, r.trial, r.dataset_pk, r.case_ordinal,
-         r.harness_pk, r.pool_id, r.runtime_version, r.class, r.memory_mb, r.cpu_millicores, r.infra_retries,
-         r.is_rerolled OR (kept.outcome IS NULL AND r.outcome <> 'cancelled'), kept.*
+       SELECT ${copiedInto('$3')}, r.is_rerolled OR (kept.outcome IS NULL AND r.outcome <> 'cancelled'), kept.*
        FROM runs r LEFT JOIN LATERAL (
          SELECT ${ORIGIN} AS origin, r.outcome, r.error_class, r.error_code, r.reason, r.scores, r.settled_attempt,
            r.settled_at, r.decided_by, pg_current_xact_id() AS settled_xid
